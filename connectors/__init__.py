@@ -1,0 +1,1 @@
+"""Where the stream meets the world: sites, the Web, extraction processes, the dataset."""

@@ -1,0 +1,1 @@
+"""What happens to a URL: the dataflows, and the nouns they are made of."""
