@@ -248,6 +248,10 @@ class Document:
     structured: str | None = None
     """JSON-LD and OpenGraph as JSON text."""
     prices: tuple[Price, ...] = ()
+    anchors: tuple[tuple[str, str], ...] = ()
+    """Headings of the Markdown that have an id on the page, in order: their words and the id."""
+    extraction: str | None = None
+    """How the main content was found: `node`, `blocks`, `trafilatura`, `body`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
