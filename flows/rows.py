@@ -1,0 +1,225 @@
+"""From what travels the stream to rows of the dataset: exactly the columns of each table."""
+
+from collections.abc import Iterable
+
+from flows.records import (
+    Alert,
+    Attribution,
+    Change,
+    Entry,
+    Exchange,
+    Failure,
+    Link,
+    Outcome,
+    Reading,
+    Sighting,
+    SitemapRead,
+)
+from flows.schema import Row
+
+
+def url(
+    row: Failure | Reading,
+    *,
+    run_id: str,
+    settings_hash: str,
+    change: Change | None = None,
+    duplicate_of: str | None = None,
+) -> Row:
+    """Return the one row of `urls` by which a URL leaves the run."""
+    entry = row.entry
+    result = (
+        _result(row, duplicate_of)
+        if isinstance(row, Reading)
+        else {"outcome": row.outcome, "detail": row.detail, "canonical_url": row.canonical_url}
+    )
+    return {
+        "run_id": run_id,
+        "site": entry.site,
+        "url": entry.url,
+        "change": change,
+        "detail": None,
+        "duplicate_of": duplicate_of,
+        "content_hash": None,
+        "settings_hash": settings_hash,
+        "chunks": None,
+        **_attribution(entry.attribution),
+        **_declared(entry),
+        **_exchange(row.exchange),
+        **result,
+    }
+
+
+def page(reading: Reading, *, run_id: str) -> Row:
+    """Return the row of `pages` of a page that is stored."""
+    document = reading.document
+    return {
+        **_origin(reading, run_id),
+        "canonical_url": document.canonical_url,
+        "title": document.title,
+        "description": document.description,
+        "lang": document.lang,
+        "author": document.author,
+        "published_at": document.published_at,
+        "modified_at": document.modified_at,
+        "markdown": document.markdown,
+        "html_bytes": document.html_bytes,
+        "html_tokens": document.html_tokens,
+        "tokens": document.tokens,
+        "content_hash": document.content_hash,
+        "extraction": getattr(document, "extraction", None),
+        "links": _links(reading.links),
+        "structured": document.structured,
+        "prices": [
+            {"amount": price.amount, "currency": price.currency, "name": price.name}
+            for price in document.prices
+        ],
+        "html": reading.html,
+    }
+
+
+def chunks(reading: Reading, *, run_id: str) -> list[Row]:
+    """Return the rows of `chunks` of a page that is stored."""
+    document = reading.document
+    shared = {
+        **_origin(reading, run_id),
+        "title": document.title,
+        "content_hash": document.content_hash,
+        "lang": document.lang,
+    }
+    return [
+        {
+            **shared,
+            "chunk_id": chunk.chunk_id,
+            "chunk_index": chunk.chunk_index,
+            "text": chunk.text,
+            "heading_path": list(chunk.heading_path),
+            "anchor": chunk.anchor,
+            "token_count": chunk.token_count,
+            "start": chunk.start,
+            "end": chunk.end,
+        }
+        for chunk in reading.chunks
+    ]
+
+
+def sitemap(read: SitemapRead, *, run_id: str) -> Row:
+    """Return the row of `sitemaps` of a robots.txt, sitemap or feed."""
+    exchange = _exchange(read.exchange)
+    kept = ("status", "final_url", "content_type", "etag", "last_modified", "bytes", "fetched_at")
+    return {
+        "run_id": run_id,
+        "site": read.site,
+        "url": read.url,
+        "method": read.method,
+        "parent": read.parent,
+        "depth": read.depth,
+        "kind": read.kind,
+        "entries": read.entries,
+        "lastmod_max": read.lastmod_max,
+        "complete": read.complete,
+        "sha256": read.sha256,
+        "detail": read.detail,
+        **{name: exchange[name] for name in kept},
+    }
+
+
+def alert(alert: Alert, *, run_id: str) -> Row:
+    """Return the row of `alerts` of an alert."""
+    return {
+        "run_id": run_id,
+        "site": alert.site,
+        "kind": alert.kind,
+        "severity": alert.severity,
+        "subject": alert.subject,
+        "value": alert.value,
+        "threshold": alert.threshold,
+        "message": alert.message,
+    }
+
+
+def sighting(sighting: Sighting, *, run_id: str) -> Row:
+    """Return the note of a further attribution of a URL."""
+    return {
+        "run_id": run_id,
+        "site": sighting.site,
+        "url": sighting.url,
+        "method": sighting.attribution.method,
+        "sitemap": sighting.attribution.sitemap,
+    }
+
+
+def links(row: Failure | Reading, *, run_id: str) -> Row:
+    """Return the note of the links of a page that has no row in `pages`."""
+    entry = row.entry
+    return {"run_id": run_id, "site": entry.site, "url": entry.url, "links": _links(row.links)}
+
+
+def _result(reading: Reading, duplicate_of: str | None) -> Row:
+    document = reading.document
+    return {
+        "outcome": Outcome.OK if duplicate_of is None else Outcome.DUPLICATE,
+        "canonical_url": document.canonical_url,
+        "content_hash": document.content_hash,
+        "chunks": len(reading.chunks) if duplicate_of is None else None,
+    }
+
+
+def _origin(reading: Reading, run_id: str) -> Row:
+    """The columns that pages and chunks share: whose they are, and who declared them."""
+    entry = reading.entry
+    return {
+        "run_id": run_id,
+        "site": entry.site,
+        "url": entry.url,
+        "method": entry.attribution.method,
+        "sitemap": entry.attribution.sitemap,
+        "lastmod": entry.lastmod,
+        "fetched_at": reading.exchange.fetched_at,
+    }
+
+
+def _attribution(attribution: Attribution) -> Row:
+    return {
+        "method": attribution.method,
+        "sitemap": attribution.sitemap,
+        "sitemaps": [] if attribution.sitemap is None else [attribution.sitemap],
+        "methods": [attribution.method],
+        "referrer": attribution.referrer,
+        "depth": attribution.depth,
+        "phase": attribution.phase,
+    }
+
+
+def _declared(entry: Entry) -> Row:
+    return {
+        "lastmod": entry.lastmod,
+        "lastmod_raw": entry.lastmod_raw,
+        "changefreq": entry.changefreq,
+        "priority": entry.priority,
+        "alternates": [{"lang": other.lang, "url": other.url} for other in entry.alternates],
+    }
+
+
+_EXCHANGE = (
+    "status",
+    "final_url",
+    "content_type",
+    "etag",
+    "last_modified",
+    "attempts",
+    "bytes",
+    "elapsed_ms",
+    "fetched_at",
+    "retry_after_s",
+    "provider",
+)
+
+
+def _exchange(exchange: Exchange | None) -> Row:
+    """The columns of a fetch; all null when nothing was asked for."""
+    return {name: None if exchange is None else getattr(exchange, name) for name in _EXCHANGE}
+
+
+def _links(links: Iterable[Link]) -> list[Row]:
+    return [{"url": link.url, "rel": link.rel} for link in links]
