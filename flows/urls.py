@@ -90,6 +90,33 @@ def canonical(url: str, base: str | None = None) -> str | None:
     return found if len(found) <= MAX_LENGTH else None
 
 
+def declared(text: str, base: str) -> str | None:
+    """Return the canonical URL that a list of URLs means by `text`, or None when it means none.
+
+    Lists must hold whole URLs (sitemaps.org). A relative one is resolved against `base`, the list's
+    own URL; with a space in it, it is prose and no reference; beginning with the host of the list,
+    it is a URL that lost its scheme.
+
+    >>> declared("/a", "https://example.org/sitemap.xml")
+    'https://example.org/a'
+    >>> declared("www.example.org/a", "https://example.org/sitemap.xml")
+    'https://www.example.org/a'
+    >>> declared("see below", "https://example.org/sitemap.xml") is None
+    True
+    """
+    whole = canonical(text)
+    if whole is not None:
+        return whole
+    reference = text.strip(_ENDS)
+    if any(c.isspace() for c in reference):
+        return None
+    scheme, _, place = (origin(base) or "").partition("://")
+    head = reference.partition("/")[0].lower()
+    if head and _name("://" + head) == _name("://" + place):
+        return canonical(f"{scheme}://{reference}")
+    return canonical(reference, base)
+
+
 def origin(url: str) -> str | None:
     """Return scheme, host and port of an http or https URL, or None when `url` is none.
 
