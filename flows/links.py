@@ -12,12 +12,10 @@ from flows.records import Link
 MAX_LINKS = 10_000
 """Links of one page that are kept, in document order."""
 
-ANCHOR_FROM_ROOT = re.compile(r"/(?![/\\])[!-~]*").fullmatch
-_WORDS = frozenset({"nofollow", "ugc", "sponsored", "next", "prev", "alternate", "sitemap"})
+ANCHOR_WORDS = frozenset({"nofollow", "ugc", "sponsored", "next", "prev", "alternate", "sitemap"})
 """Words of `rel` kept for `a` and `area`; the others say nothing about where to go."""
 
-LINK_FROM_ROOT = re.compile(r"/(?![/\\])[!-~]*").fullmatch
-_WORDS = frozenset({"alternate", "canonical", "feed", "next", "prev", "sitemap"})
+LINK_WORDS = frozenset({"alternate", "canonical", "feed", "next", "prev", "sitemap"})
 """Words of which a `link` must have one: the others load icons, scripts and styles."""
 
 _SAME = {"previous": "prev"}
