@@ -1,0 +1,209 @@
+"""Files that are complete when they appear, and locks that end with their process."""
+
+import ctypes
+import errno
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from flows.schema import SCHEMAS
+
+GROUP_ROWS: Final = 10_000
+"""Most rows of a row group."""
+GROUP_BYTES: Final = 16 << 20
+"""Most bytes of a row group before compression, so that a writer's memory has a bound."""
+_REPEATED = [
+    *("run_id", "site", "outcome", "change", "method", "methods.list.element", "sitemap"),
+    *("sitemaps.list.element", "changefreq", "content_type", "provider", "settings_hash", "lang"),
+    *("extraction", "kind", "severity", "title", "heading_path.list.element", "parent"),
+    *("referrer", "lastmod", "fetched_at"),
+]
+"""Columns whose values repeat; a dictionary of page texts would only cost time."""
+_SOUGHT = [
+    *("run_id", "site", "url", "outcome", "change", "method", "lastmod", "fetched_at"),
+    *("chunk_id", "chunk_index"),
+]
+"""Columns that readers filter by: they carry statistics."""
+_RENAME_EXCHANGE = 2
+_AT_FDCWD = -100
+
+
+class Writer:
+    """Writes one table to a file, with row groups of a bounded size."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        """Open `path` for rows of the table `name`."""
+        self._path = path
+        self._schema = SCHEMAS[name]
+        self._file = pq.ParquetWriter(
+            path,
+            self._schema,
+            compression="zstd",
+            use_dictionary=_REPEATED,  # type: ignore[arg-type]  # the stubs know a bool only
+            write_statistics=_SOUGHT,
+        )
+        self._waiting: list[pa.Table] = []
+        self._rows = 0
+        self._bytes = 0
+
+    def add(self, rows: pa.Table) -> None:
+        """Append rows, which are in the file's order already."""
+        for part in _split(rows):
+            self._waiting.append(part)
+            self._rows += part.num_rows
+            self._bytes += part.nbytes
+            if self._rows >= GROUP_ROWS or self._bytes >= GROUP_BYTES:
+                self._write()
+
+    def close(self) -> None:
+        """Finish the file and see it on disk; a table without rows is a file as well."""
+        self._write()
+        self._file.close()
+        sync(self._path)
+
+    def abandon(self) -> None:
+        """Close the file as it is: the caller throws it away."""
+        self._file.close()
+
+    def _write(self) -> None:
+        if self._waiting:
+            self._file.write_table(pa.concat_tables(self._waiting), row_group_size=GROUP_ROWS)
+        self._waiting, self._rows, self._bytes = [], 0, 0
+
+
+def write(path: Path, name: str, rows: pa.Table) -> None:
+    """Write a whole table to `path` and see it on disk."""
+    writer = Writer(path, name)
+    try:
+        writer.add(rows)
+    except BaseException:
+        writer.abandon()
+        raise
+    writer.close()
+
+
+def read(path: Path, columns: list[str] | None = None) -> Iterator[pa.Table]:
+    """Yield the row groups of a Parquet file; OSError names the file when it is damaged."""
+    try:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group, columns=columns, use_threads=False)
+    except pa.ArrowException as error:
+        raise OSError(f"damaged file {path}: {str(error).splitlines()[0]}") from error
+
+
+def weight(path: Path) -> int:
+    """Return the bytes of a Parquet file's values before compression."""
+    try:
+        meta = pq.read_metadata(path)
+    except pa.ArrowException as error:
+        raise OSError(f"damaged file {path}: {str(error).splitlines()[0]}") from error
+    return sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Put `value` at `path` at once: a reader finds the old text or the new one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with beside.open("w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    sync(path.parent)
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Return what a JSON file holds; None when it is not there or is no JSON object."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, is on disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder and all in it; nothing happens when it is gone already."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Swap two folders in one atomic step; False where the system cannot."""
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:
+        return False
+    paths = os.fsencode(one), os.fsencode(other)
+    if rename(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], _RENAME_EXCHANGE) == 0:
+        return True
+    code = ctypes.get_errno()
+    if code in {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}:
+        return False
+    raise OSError(code, os.strerror(code), str(one))
+
+
+class Lock:
+    """A file that one process at a time holds; a process that dies lets go of it.
+
+    The lock belongs to the process (`fcntl.lockf`): children that it forks do not inherit it, so
+    an extraction process that outlives us does not keep the next run out.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Name the lock; nothing is opened."""
+        self._path = path
+        self._handle: int | None = None
+
+    def take(self, *, wait: bool) -> bool:
+        """Take the lock; False when another process has it and we do not wait."""
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError as error:
+            os.close(handle)
+            if error.errno in {errno.EACCES, errno.EAGAIN}:
+                return False
+            raise
+        self._handle = handle
+        return True
+
+    def release(self) -> None:
+        """Let go of the lock, if we have it."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock at `path` for the length of a block, waiting for it if need be."""
+    lock = Lock(path)
+    lock.take(wait=True)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _split(rows: pa.Table) -> Iterator[pa.Table]:
+    """Cut a table so that no part exceeds the size of a row group by much."""
+    if not rows.num_rows:
+        return
+    step = max(1, min(GROUP_ROWS, rows.num_rows * GROUP_BYTES // max(rows.nbytes, 1)))
+    for start in range(0, rows.num_rows, step):
+        yield rows.slice(start, step)

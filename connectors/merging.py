@@ -1,0 +1,162 @@
+"""Many small files into one order, in memory that does not grow with them.
+
+Rows are spread over buckets by ranges of their key, each bucket small enough to be sorted in
+memory; what is too much for memory waits in a folder meanwhile. Each row is read twice.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.ipc
+
+from connectors import files
+from flows.schema import SCHEMAS
+
+KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "urls": ("site", "url"),
+    "pages": ("site", "url"),
+    "chunks": ("site", "url", "chunk_index"),
+    "sitemaps": ("site", "url"),
+    "alerts": ("site", "kind", "subject"),
+    "sightings": ("site", "url"),
+}
+"""The order of each table."""
+RETOLD: Final = frozenset({"sitemaps", "alerts"})
+"""Tables in which a later row of the same key replaces an earlier one."""
+BUCKET_BYTES: Final = 8 << 20
+"""What is sorted in memory at a time."""
+MOST_BUCKETS: Final = 256
+"""Files that are open at a time."""
+_SAMPLES = 64
+"""Keys looked at in each file to find the ranges."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Rows of one table in some files, oldest first."""
+
+    paths: Sequence[Path]
+    site: str | None = None
+    """Only rows of this site."""
+    without: pa.Array[Any] | None = None
+    """No rows of these URLs."""
+
+    def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the rows, a row group at a time."""
+        for path in self.paths:
+            for rows in files.read(path, columns):
+                kept = self._kept(rows)
+                if kept.num_rows:
+                    yield kept
+
+    def _kept(self, rows: pa.Table) -> pa.Table:
+        if self.site is not None:
+            rows = rows.filter(pc.equal(rows["site"], pa.scalar(self.site)))
+        if self.without is not None:
+            rows = rows.filter(pc.invert(pc.is_in(rows["url"], value_set=self.without)))
+        return rows
+
+
+class Buckets:
+    """The rows of one table, cut into ranges of their key."""
+
+    def __init__(self, name: str, folder: Path, bounds: Sequence[tuple[str, ...]]) -> None:
+        """Prepare for rows of the table `name`; `folder` takes what does not fit in memory."""
+        self._name = name
+        self._keys = KEYS[name]
+        self._bounds = bounds
+        self._paths = [folder / f"{name}-{number}.arrow" for number in range(len(bounds) + 1)]
+        self._open: dict[int, pa.ipc.RecordBatchStreamWriter] = {}
+        self._kept: list[pa.Table] = []
+
+    def add(self, rows: pa.Table) -> None:
+        """Take rows in, in the order they were written."""
+        if not self._bounds:
+            self._kept.append(rows)
+            return
+        rows = _in_order(rows, self._keys)
+        keys = _keys(rows, self._keys[:2])
+        numbers = [bisect_right(self._bounds, key) for key in keys]
+        starts = [at for at, number in enumerate(numbers) if not at or number != numbers[at - 1]]
+        for start, end in zip(starts, [*starts[1:], len(numbers)], strict=True):
+            self._writer(numbers[start], rows.schema).write_table(rows.slice(start, end - start))
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        """Yield the buckets in the order of their keys, empty ones included."""
+        for writer in self._open.values():
+            writer.close()
+        for number in range(len(self._paths)):
+            rows = self._take(number)
+            if rows is None:
+                yield SCHEMAS[self._name].empty_table()
+                continue
+            rows = _in_order(rows, self._keys)
+            yield _last(rows, self._keys) if self._name in RETOLD else rows
+
+    def _take(self, number: int) -> pa.Table | None:
+        if not self._bounds:
+            return pa.concat_tables(self._kept) if self._kept else None
+        if number not in self._open:
+            return None
+        with pa.OSFile(str(self._paths[number]), "rb") as file:
+            rows = pa.ipc.open_stream(file).read_all()
+        self._paths[number].unlink()
+        return rows
+
+    def _writer(self, number: int, schema: pa.Schema) -> pa.ipc.RecordBatchStreamWriter:
+        if number not in self._open:
+            self._paths[number].parent.mkdir(parents=True, exist_ok=True)
+            self._open[number] = pa.ipc.new_stream(str(self._paths[number]), schema)
+        return self._open[number]
+
+
+def ordered(name: str, sources: Sequence[Source], folder: Path) -> Iterator[pa.Table]:
+    """Yield the rows of all sources in the order of the table, a bounded part at a time."""
+    buckets = Buckets(name, folder, bounds(name, sources))
+    fill(buckets, sources)
+    yield from buckets
+
+
+def fill(buckets: Buckets, sources: Sequence[Source]) -> None:
+    """Put all rows of the sources into the buckets."""
+    for source in sources:
+        for rows in source.tables():
+            buckets.add(rows)
+
+
+def bounds(name: str, sources: Sequence[Source]) -> list[tuple[str, ...]]:
+    """Return the keys at which to cut the rows of all sources into parts of a bounded size."""
+    weight = sum(files.weight(path) for source in sources for path in source.paths)
+    parts = min(-(-weight // BUCKET_BYTES), MOST_BUCKETS)
+    if parts < 2:
+        return []
+    keys = list(KEYS[name][:2])
+    seen: set[tuple[str, ...]] = set()
+    for source in sources:
+        for rows in source.tables(keys):
+            found = _keys(rows, keys)
+            seen.update(found[:: max(1, len(found) // _SAMPLES)])
+    ordered_keys = sorted(seen)
+    step = max(1, len(ordered_keys) // parts)
+    return ordered_keys[step::step]
+
+
+def _keys(rows: pa.Table, names: Sequence[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(rows[name].to_pylist() for name in names), strict=True))
+
+
+def _in_order(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """Sort rows by their key; rows of one key stay in the order they came (the sort is stable)."""
+    return rows.take(pc.sort_indices(rows, sort_keys=[(key, "ascending") for key in keys]))
+
+
+def _last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """Keep the last row of each key of sorted rows."""
+    found = _keys(rows, keys)
+    kept = [key != following for key, following in zip(found, [*found[1:], None], strict=True)]
+    return rows.filter(pa.array(kept, pa.bool_()))
