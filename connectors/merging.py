@@ -43,7 +43,7 @@ class Source:
     paths: Sequence[Path]
     site: str | None = None
     """Only rows of this site."""
-    without: pa.Array[Any] | None = None
+    without: "pa.Array[Any] | None" = None
     """No rows of these URLs."""
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:

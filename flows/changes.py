@@ -21,9 +21,9 @@ content is stored under another address. A failure of any kind leaves the old te
 class Baseline:
     """What was stored of a site before this run: hashes of its URLs and of their contents."""
 
-    urls: array[int] = field(default_factory=lambda: array("Q"))
+    urls: "array[int]" = field(default_factory=lambda: array("Q"))
     """Sorted."""
-    contents: array[int] = field(default_factory=lambda: array("Q"))
+    contents: "array[int]" = field(default_factory=lambda: array("Q"))
     """In the order of `urls`."""
 
     def __len__(self) -> int:

@@ -1,0 +1,249 @@
+"""What is on disk: runs, their commits, resume, and the corpus.
+
+```text
+<root>/runs/<run_id>/<table>/*.parquet    what a run saw; small files while it runs, then few
+<root>/runs/<run_id>/report.json          there when the run is complete
+<root>/corpus/{pages,chunks}/<site>.parquet
+<root>/.current                           the run that is not complete yet
+<root>/.work/<run_id>/                    what is not for readers; gone when the run is complete
+```
+"""
+
+import hashlib
+import secrets
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from connectors import completion, corpus, files
+from connectors.commits import Shard
+from connectors.merging import Source
+from flows import changes
+from flows.changes import Baseline
+from flows.records import Link, SiteEnd
+from flows.schema import NOTES, SCHEMAS, TABLES
+
+SHARDS: Final = 4
+"""Partitions of a run: all rows of a site go to one of them."""
+_STAMP = "%Y%m%dT%H%M%S"
+
+
+class Dataset:
+    """A folder of runs and the corpus they leave behind."""
+
+    def __init__(self, root: Path) -> None:
+        """Name the folder; nothing is read or written."""
+        self.root = root
+        self.runs = root / "runs"
+        self.corpus = root / "corpus"
+        self.work = root / ".work"
+        self.pointer = root / ".current"
+
+    def open_run(self, settings_hash: str, version: str, *, shards: int = SHARDS) -> "Run":
+        """Return the unfinished run, or a new one; the same for all processes of a cluster.
+
+        An unfinished run of other settings is closed as `interrupted`, and a new one begins.
+        Raises OSError when the folder cannot be written, ValueError when another run is at work.
+        """
+        try:
+            self.work.mkdir(parents=True, exist_ok=True)
+            with files.locked(self.work / "lock"):
+                return self._adopt(settings_hash) or self._begin(settings_hash, version, shards)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OSError(f"cannot use the dataset folder {self.root}: {reason}") from error
+
+    def reports(self) -> Iterator[dict[str, Any]]:
+        """Yield the reports of the runs that ended, the newest first."""
+        for path in sorted(self.runs.glob("*/report.json"), reverse=True):
+            report = files.read_json(path)
+            if report is not None:
+                yield report
+
+    def last_complete(self, site: str) -> str | None:
+        """Return the newest run in which the site was read completely."""
+        for report in self.reports():
+            told = report.get("sites", {}).get(site)
+            if told and told.get("status") == "complete":
+                return str(report["run_id"])
+        return None
+
+    def baseline(self, site: str) -> Baseline:
+        """Return what the corpus holds of a site."""
+        return changes.baseline(corpus.stored(self.corpus, site))
+
+    def _adopt(self, settings_hash: str) -> "Run | None":
+        noted = files.read_json(self.pointer)
+        if noted is None:
+            return None
+        run = Run(self, **noted)
+        run.recover()
+        if run.is_complete:
+            run.forget()
+            return None
+        if run.settings_hash != settings_hash:
+            completion.complete(run, {}, ())
+            return None
+        return run
+
+    def _begin(self, settings_hash: str, version: str, shards: int) -> "Run":
+        for left in self.work.iterdir():
+            if left.is_dir():
+                files.remove(left)
+        self.runs.mkdir(exist_ok=True)
+        corpus.prepare(self.corpus)
+        moment = self._moment()
+        noted: dict[str, Any] = {
+            "run_id": f"{moment:{_STAMP}}{moment.microsecond // 1000:03d}-{secrets.token_hex(2)}",
+            "started_at": moment.isoformat(),
+            "settings_hash": settings_hash,
+            "version": version,
+            "shards": shards,
+        }
+        files.write_json(self.pointer, noted)
+        run = Run(self, **noted)
+        run.recover()
+        return run
+
+    def _moment(self) -> datetime:
+        """Return now, or just after the last run if the clock went back: run ids sort by time."""
+        now = datetime.now(UTC)
+        last = max((path.name for path in self.runs.iterdir()), default="")[:18]
+        try:
+            before = datetime.strptime(last + "000", _STAMP + "%f").replace(tzinfo=UTC)
+        except ValueError:
+            return now
+        return max(now, before + timedelta(milliseconds=1))
+
+
+class Run:
+    """One run: what it has committed, and how more is."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        run_id: str,
+        started_at: str,
+        settings_hash: str,
+        version: str,
+        shards: int,
+    ) -> None:
+        """Name the run; nothing is read or written."""
+        self.dataset = dataset
+        self.id = run_id
+        self.started_at = datetime.fromisoformat(started_at)
+        self.settings_hash = settings_hash
+        self.version = version
+        self.folder = dataset.runs / run_id
+        self.work = dataset.work / run_id
+        self.parts = [Shard(self.folder, self.work, number) for number in range(shards)]
+        self.guard = threading.Lock()
+
+    @property
+    def is_complete(self) -> bool:
+        """True once the run has its report: nothing is added to it any more."""
+        return (self.folder / "report.json").exists()
+
+    def shard_of(self, site: str) -> int:
+        """Return the shard of a site; the same on every machine."""
+        digest = hashlib.blake2b(site.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return int.from_bytes(digest, "big") % len(self.parts)
+
+    def committed_urls(self, site: str) -> set[int]:
+        """Return `flows.urls.hash64` of the site's URLs that have their row already."""
+        return set(self._shard(site).hashes(site))
+
+    def committed_links(self, site: str) -> Iterator[tuple[str, Link]]:
+        """Yield page URL and link, for each link of the pages that have their row already."""
+        for name in ("pages", "links"):
+            source = Source(paths=self._shard(site).paths(name, site), site=site)
+            for rows in source.tables(["site", "url", "links"]):
+                for row in rows.to_pylist():
+                    for link in row["links"] or ():
+                        yield row["url"], Link(url=link["url"], rel=link["rel"])
+
+    def stored(self, site: str) -> Iterator[tuple[str, str]]:
+        """Yield URL and content hash of the site's pages that this run has stored."""
+        source = Source(paths=self._shard(site).paths("pages", site), site=site)
+        for rows in source.tables(["site", "url", "content_hash"]):
+            yield from zip(rows["url"].to_pylist(), rows["content_hash"].to_pylist(), strict=True)
+
+    def claim(self, shard: int) -> None:
+        """Become the one who writes a shard, and put it in order; ValueError when another is."""
+        if not self.parts[shard].claim():
+            raise ValueError(f"another run is writing to {self.dataset.root}")
+        self.parts[shard].clean()
+
+    def release(self, shard: int) -> None:
+        """Leave a shard to others."""
+        self.parts[shard].release()
+
+    def commit(self, shard: int, tables: Mapping[str, pa.Table]) -> None:
+        """Commit a batch of whole URLs: all of it is there afterwards, or nothing."""
+        self.parts[shard].commit(tables)
+
+    def publish(self, site: str) -> None:
+        """Replace the corpus of a site by its state after this run."""
+        corpus.publish(self.dataset.corpus, site, self._shard(site), self.work)
+
+    def end(self, shard: int, ends: Iterable[SiteEnd], sites: Iterable[str]) -> None:
+        """Note that all sites of a shard have ended; the last shard to do so completes the run.
+
+        `sites` are all sites of the run, those of other shards included.
+        """
+        said = {"ends": [completion.stated(end) for end in ends]}
+        files.write_json(self.work / f"ended-{shard}.json", said)
+        told = self._ends()
+        if all(site in told for site in sites):
+            completion.complete(self, told, sites)
+
+    def recover(self) -> None:
+        """Put the run in order after whatever ended it; no process may be writing it."""
+        self.work.mkdir(parents=True, exist_ok=True)
+        self._refuse_when_busy()
+        completion.repair(self)
+        if not self.folder.exists():
+            self._prepare()
+        if self.is_complete:
+            return
+        for note in NOTES:
+            (self.work / note).mkdir(exist_ok=True)
+        for marker in self.work.glob("ended-*.json"):
+            marker.unlink()
+        for shard in self.parts:
+            shard.clean()
+
+    def forget(self) -> None:
+        """Remove what only an unfinished run needs."""
+        self.dataset.pointer.unlink(missing_ok=True)
+        files.sync(self.dataset.root)
+        files.remove(self.work)
+
+    def _shard(self, site: str) -> Shard:
+        return self.parts[self.shard_of(site)]
+
+    def _ends(self) -> dict[str, SiteEnd]:
+        notes = [files.read_json(path) for path in sorted(self.work.glob("ended-*.json"))]
+        ends = [completion.restated(end) for note in notes if note for end in note["ends"]]
+        return {end.site: end for end in ends}
+
+    def _refuse_when_busy(self) -> None:
+        for shard in self.parts:
+            if not shard.claim():
+                raise ValueError(f"another run is writing to {self.dataset.root}")
+            shard.release()
+
+    def _prepare(self) -> None:
+        """Make the run's folder, each of its tables open from the first moment on."""
+        start = self.work / "start"
+        files.remove(start)
+        for name in TABLES:
+            (start / name).mkdir(parents=True)
+            files.write(start / name / "empty.parquet", name, SCHEMAS[name].empty_table())
+        start.rename(self.folder)
+        files.sync(self.dataset.runs)

@@ -1,0 +1,235 @@
+"""ParquetSink: rows of whole URLs, committed together; the dataset is the checkpoint."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
+
+from connectors.dataset import Run
+from flows import changes, rows, schema
+from flows.changes import Baseline
+from flows.duplicates import Contents
+from flows.records import (
+    Alert,
+    Change,
+    Failure,
+    Outcome,
+    Reading,
+    Row,
+    Sighting,
+    SiteEnd,
+    SitemapRead,
+)
+from flows.schema import NOTES, TABLES
+from flows.urls import hash64
+
+FEW_PAGES: Final = 8
+MANY_PAGES: Final = 256
+"""Pages that wait for a commit: few at first, then a sixteenth of what is committed, up to many.
+A kill costs what waits, and each commit is a file that the run's end has to merge."""
+MOST_BYTES: Final = 8 << 20
+"""Characters of text that wait for a commit."""
+MOST_ROWS: Final = 5_000
+"""Rows that wait for a commit."""
+
+OnRow = Callable[[str, Outcome], None]
+"""Told the site and the outcome of each URL that leaves, for the progress line."""
+
+
+class ParquetSink(FixedPartitionedSink[Row, None]):
+    """Writes what a run saw, publishes each site's corpus, and completes the run.
+
+    Items are `(site, row)`.
+
+    * *Partition*: a shard of the run; all rows of a site go to one.
+    * *Guarantee*: exactly once by key (run, site, URL). A URL's rows are committed together, at
+      the latest when Bytewax ends an epoch; nothing committed is written again or taken back.
+    * *Resume*: from the rows themselves; Bytewax's snapshot is always None. What comes again for
+      a URL that has its row is dropped.
+    * *Limits*: waits for a commit with at most 256 pages, 8 MB of text or 5,000 rows a partition.
+    * *Cost*: about ten small writes and syncs a commit.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        sites: Sequence[str],
+        settings_hash: str,
+        *,
+        on_row: OnRow | None = None,
+    ) -> None:
+        """Write to `run`, which ends when each of `sites` has ended."""
+        self._run = run
+        self._sites = tuple(sites)
+        self._settings_hash = settings_hash
+        self._on_row = on_row
+
+    def list_parts(self) -> list[str]:
+        """Return the shards of the run."""
+        return [str(number) for number in range(len(self._run.parts))]
+
+    def part_fn(self, item_key: str) -> int:
+        """Return the shard of a site."""
+        return self._run.shard_of(item_key)
+
+    def build_part(self, step_id: str, for_part: str, resume_state: None) -> "_Partition":
+        """Become the writer of a shard; its leftovers are put in order first."""
+        del step_id, resume_state
+        return _Partition(self._run, int(for_part), self._sites, self._settings_hash, self._on_row)
+
+
+class _Site:
+    """What a partition has to know of one site."""
+
+    def __init__(self, run: Run, site: str) -> None:
+        self.committed = run.committed_urls(site)
+        self.rows = len(self.committed)
+        self.contents = Contents(run.stored(site))
+        self.before: Baseline = run.dataset.baseline(site)
+        self.end: SiteEnd | None = None
+        self.published = False
+
+    def close(self) -> None:
+        """Let go of what only rows to come would need."""
+        self.published = True
+        self.contents = Contents()
+        self.before = Baseline()
+
+    @property
+    def is_whole(self) -> bool:
+        """True when the site has ended and all its rows have arrived."""
+        return self.end is not None and self.rows >= self.end.rows
+
+
+class _Partition(StatefulSinkPartition[Row, None]):
+    def __init__(
+        self,
+        run: Run,
+        shard: int,
+        sites: Sequence[str],
+        settings_hash: str,
+        on_row: OnRow | None,
+    ) -> None:
+        run.claim(shard)
+        self._run = run
+        self._shard = shard
+        self._all_sites = sites
+        self._due = {site for site in sites if run.shard_of(site) == shard}
+        self._settings_hash = settings_hash
+        self._on_row = on_row
+        self._sites: dict[str, _Site] = {}
+        self._stored = 0
+        self._ending: set[str] = set()
+        self._ended = False
+        self._clear()
+
+    def write_batch(self, values: list[Row]) -> None:
+        """Take rows in, and commit when enough of them wait."""
+        for row in values:
+            self._take(row)
+            if self._is_due():
+                self._flush()
+        self._settle()
+
+    def snapshot(self) -> None:
+        """Commit what waits: Bytewax calls this at the end of each epoch, and of the flow."""
+        self._flush()
+        self._settle()
+        self._end()
+
+    def close(self) -> None:
+        """Leave the shard to others; nothing is committed here, this also runs after a crash."""
+        self._run.release(self._shard)
+
+    def _take(self, row: Row) -> None:
+        if isinstance(row, (Failure, Reading)):
+            self._take_url(row)
+        elif isinstance(row, Sighting):
+            self._add("sightings", rows.sighting(row, run_id=self._run.id))
+        elif isinstance(row, SitemapRead):
+            self._add("sitemaps", rows.sitemap(row, run_id=self._run.id))
+        elif isinstance(row, Alert):
+            self._add("alerts", rows.alert(row, run_id=self._run.id))
+        else:
+            self._site(row.site).end = row
+            self._ending.add(row.site)
+
+    def _take_url(self, row: Failure | Reading) -> None:
+        site = self._site(row.entry.site)
+        if hash64(schema.clean(row.entry.url)) in site.committed:
+            return
+        site.rows += 1
+        outcome = row.outcome if isinstance(row, Failure) else self._take_page(row, site)
+        if isinstance(row, Failure):
+            self._add_url(row, None, None)
+        if outcome is not Outcome.OK and row.links:
+            self._add("links", rows.links(row, run_id=self._run.id))
+        if self._on_row is not None:
+            self._on_row(row.entry.site, outcome)
+
+    def _take_page(self, reading: Reading, site: _Site) -> Outcome:
+        url, content = reading.entry.url, reading.document.content_hash
+        other = site.contents.claim(url, content)
+        if other is not None:
+            self._add_url(reading, None, other)
+            return Outcome.DUPLICATE
+        self._add_url(reading, changes.change(url, content, site.before), None)
+        self._add("pages", rows.page(reading, run_id=self._run.id))
+        for chunk in rows.chunks(reading, run_id=self._run.id):
+            self._add("chunks", chunk)
+        self._text += 2 * len(reading.document.markdown) + len(reading.html or b"")
+        return Outcome.OK
+
+    def _add_url(
+        self, row: Failure | Reading, change: Change | None, duplicate_of: str | None
+    ) -> None:
+        told = rows.url(
+            row,
+            run_id=self._run.id,
+            settings_hash=self._settings_hash,
+            change=change,
+            duplicate_of=duplicate_of,
+        )
+        self._add("urls", told)
+
+    def _add(self, table: str, row: schema.Row) -> None:
+        self._waiting[table].append(row)
+        self._rows += 1
+
+    def _site(self, site: str) -> _Site:
+        if site not in self._sites:
+            self._sites[site] = _Site(self._run, site)
+        return self._sites[site]
+
+    def _is_due(self) -> bool:
+        pages = len(self._waiting["pages"])
+        enough = min(max(self._stored // 16, FEW_PAGES), MANY_PAGES) if self._stored else 1
+        return pages >= enough or self._text >= MOST_BYTES or self._rows >= MOST_ROWS
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        tables = {name: schema.table(name, found) for name, found in self._waiting.items()}
+        self._run.commit(self._shard, tables)
+        self._stored += tables["pages"].num_rows
+        self._clear()
+
+    def _clear(self) -> None:
+        self._waiting: dict[str, list[schema.Row]] = {name: [] for name in (*TABLES, *NOTES)}
+        self._rows = 0
+        self._text = 0
+
+    def _settle(self) -> None:
+        """Publish the sites whose rows have all arrived."""
+        for name in [name for name in self._ending if self._sites[name].is_whole]:
+            self._flush()
+            self._run.publish(name)
+            self._sites[name].close()
+            self._ending.discard(name)
+
+    def _end(self) -> None:
+        """Tell the run when all sites of this shard have been published."""
+        ended = [site.end for site in self._sites.values() if site.published and site.end]
+        if not self._ended and self._due <= {end.site for end in ended}:
+            self._run.end(self._shard, ended, self._all_sites)
+            self._ended = True
