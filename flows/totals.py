@@ -111,12 +111,18 @@ def report(
     settings_hash: str,
     version: str,
 ) -> dict[str, Any]:
-    """Return what `report.json` holds: each site, and all of them together."""
-    sites = {site: _site(tally, ends.get(site)) for site, tally in sorted(totals.tallies.items())}
+    """Return what `report.json` holds: each site, and all of them together.
+
+    A run that has not ended is neither checked nor complete: what it lacks may be on its way.
+    """
+    sites = {
+        site: _site(tally, ends.get(site), checked=ended_at is not None)
+        for site, tally in sorted(totals.tallies.items())
+    }
     seconds = (ended_at - started_at).total_seconds() if ended_at else None
     return {
         "run_id": run_id,
-        "status": worst(site["status"] for site in sites.values()),
+        "status": worst(site["status"] for site in sites.values()) if ended_at else "interrupted",
         "started_at": started_at.isoformat(),
         "ended_at": ended_at.isoformat() if ended_at else None,
         "settings_hash": settings_hash,
@@ -150,8 +156,8 @@ def faults(tally: Tally, end: SiteEnd | None) -> list[str]:
     ]
 
 
-def _site(tally: Tally, end: SiteEnd | None) -> dict[str, Any]:
-    broken = faults(tally, end)
+def _site(tally: Tally, end: SiteEnd | None, *, checked: bool) -> dict[str, Any]:
+    broken = faults(tally, end) if checked else []
     status = end.status if end and end.status in STATUSES else "interrupted"
     return {
         "status": "failed_integrity" if broken else status,
