@@ -86,6 +86,7 @@ class _Site:
         self.rows = len(self.committed)
         self.contents = Contents(run.stored(site))
         self.before: Baseline = run.dataset.baseline(site)
+        self.notes = 0
         self.end: SiteEnd | None = None
         self.published = False
 
@@ -97,8 +98,8 @@ class _Site:
 
     @property
     def is_whole(self) -> bool:
-        """True when the site has ended and all its rows have arrived."""
-        return self.end is not None and self.rows >= self.end.rows
+        """True when the site has ended and all that it sent has arrived, in whatever order."""
+        return self.end is not None and self.rows >= self.end.rows and self.notes >= self.end.notes
 
 
 class _Partition(StatefulSinkPartition[Row, None]):
@@ -144,15 +145,20 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _take(self, row: Row) -> None:
         if isinstance(row, (Failure, Reading)):
             self._take_url(row)
-        elif isinstance(row, Sighting):
+        elif isinstance(row, SiteEnd):
+            self._site(row.site).end = row
+            self._ending.add(row.site)
+        else:
+            self._take_note(row)
+
+    def _take_note(self, row: Sighting | SitemapRead | Alert) -> None:
+        self._site(row.site).notes += 1
+        if isinstance(row, Sighting):
             self._add("sightings", rows.sighting(row, run_id=self._run.id))
         elif isinstance(row, SitemapRead):
             self._add("sitemaps", rows.sitemap(row, run_id=self._run.id))
-        elif isinstance(row, Alert):
-            self._add("alerts", rows.alert(row, run_id=self._run.id))
         else:
-            self._site(row.site).end = row
-            self._ending.add(row.site)
+            self._add("alerts", rows.alert(row, run_id=self._run.id))
 
     def _take_url(self, row: Failure | Reading) -> None:
         site = self._site(row.entry.site)

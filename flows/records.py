@@ -325,6 +325,8 @@ class SiteEnd:
     """Rows of `urls` that exist, or are on their way, for this site."""
     status: str
     """`complete`, `stopped_by_budget`, `failed_blocked` or `failed_unreachable`."""
+    notes: int = 0
+    """Sightings, sitemaps read and alerts of this site that were sent since this start."""
     detail: str | None = None
     crawl_delay_s: float | None = None
     requests: int = 0

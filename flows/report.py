@@ -70,11 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         run = newest(given.folder)
-        report, alerts = load(run, given.folder)
+        report, alarms = read(run), alerts(run)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"flows.report: {str(error).splitlines()[0]}\n")
         return 2
-    sys.stdout.write(render(report, alerts=alerts, folder=given.folder))
+    sys.stdout.write(render(report, alerts=alarms, folder=given.folder))
     return status(report, given.fail_on)
 
 
@@ -100,15 +100,20 @@ def newest(folder: Path) -> Path:
     return runs[-1]
 
 
-def load(run: Path, folder: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the report and the alerts of a run; counted from its rows when it is unfinished."""
+def read(run: Path) -> dict[str, Any]:
+    """Return the report of a run; counted from its rows while it is unfinished."""
     for _ in range(3):
         try:
-            report = _read(run / "report.json") or _count(run, _read(folder / ".current") or {})
-            return report, _alerts(run)
+            return _read(run / "report.json") or _count(run)
         except FileNotFoundError:
             continue  # the run was completed while we looked: its files have other names now
     raise ValueError(f"the files of {run} change faster than they can be read")
+
+
+def alerts(run: Path) -> list[dict[str, Any]]:
+    """Return the alerts of a run as rows, the gravest first."""
+    found = [row for rows in _tables(run / "alerts") for row in rows.to_pylist()]
+    return sorted(found, key=lambda row: (_gravity(row["severity"]), row["site"], row["kind"]))
 
 
 def render(
@@ -140,7 +145,8 @@ def _read(path: Path) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _count(run: Path, noted: Mapping[str, Any]) -> dict[str, Any]:
+def _count(run: Path) -> dict[str, Any]:
+    noted = _read(run.parents[1] / ".current") or {}
     counted = totals.Totals()
     for name in TABLES:
         for rows in _tables(run / name):
@@ -169,11 +175,6 @@ def _tables(folder: Path) -> Iterable[pa.Table]:
 
 
 _HEAVY = frozenset({"markdown", "html", "text", "links", "structured", "detail"})
-
-
-def _alerts(run: Path) -> list[dict[str, Any]]:
-    found = [row for rows in _tables(run / "alerts") for row in rows.to_pylist()]
-    return sorted(found, key=lambda row: (_gravity(row["severity"]), row["site"], row["kind"]))
 
 
 def _gravity(severity: str) -> int:
