@@ -1,0 +1,172 @@
+"""What a sitemap declares, as records, and the checks of their fields."""
+
+import math
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from flows import urls
+from flows.records import Alternate
+from flows.sitemaps.dates import parse_lastmod
+from flows.sitemaps.faults import Faults
+
+CHANGE_FREQUENCIES = frozenset(
+    {"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"}
+)
+"""The values of `changefreq` (sitemaps.org)."""
+
+CLOCK_SKEW = timedelta(days=1)
+"""How far ahead a `lastmod` may be: dates have no zone, clocks are wrong."""
+
+MAX_ALTERNATES = 500
+"""Alternates of one entry that are kept; there are fewer languages with a page for each."""
+
+UNIFORM_AT_LEAST = 20
+"""Entries of which one date for all says nothing; fewer may well have been published together."""
+
+_DATES_REMEMBERED = 1_024
+
+
+class Declared(NamedTuple):
+    """One page that a sitemap or feed declares.
+
+    A named tuple, not a dataclass: there are a million in a run, and it takes a third of the time.
+    """
+
+    url: str
+    """Canonical; the text as written when `invalid`."""
+    lastmod: datetime | None = None
+    """Aware, UTC; None when absent or unreadable."""
+    lastmod_raw: str | None = None
+    changefreq: str | None = None
+    priority: float | None = None
+    """0.0 to 1.0 as declared; None, not 0.5, when absent."""
+    alternates: tuple[Alternate, ...] = ()
+    invalid: bool = False
+    """No http URL can be made of `url`."""
+
+
+class Child(NamedTuple):
+    """One sitemap that an index names."""
+
+    url: str
+    """Canonical."""
+    lastmod: datetime | None = None
+
+
+class Maker:
+    """Makes the records of one file of their texts, and keeps count of what is wrong with them."""
+
+    def __init__(self, url: str, faults: Faults, now: datetime | None) -> None:
+        """Resolve relative URLs against `url`; call a date future when `now` is known."""
+        self.base = url
+        self.entries = 0
+        self.lastmod_max: datetime | None = None
+        self._faults = faults
+        self._latest = now + CLOCK_SKEW if now else None
+        self._dates: dict[str, datetime | None] = {}
+        self._undated = False
+        self._distinct: set[datetime] = set()
+
+    def declared(
+        self,
+        loc: str,
+        lastmod: str | None = None,
+        changefreq: str | None = None,
+        priority: str | None = None,
+        links: tuple[tuple[str, str], ...] = (),
+    ) -> Declared | None:
+        """Return the page, or None when it has no URL at all."""
+        loc = loc.strip()
+        if not loc:
+            self._faults.add("loc_missing", "an entry without loc")
+            return None
+        self.entries += 1
+        url = urls.canonical(loc)
+        if url != loc:
+            url = self._repaired(loc, url)
+        raw = (lastmod.strip() or None) if lastmod else None
+        return Declared(
+            url or loc,
+            self._date(raw),
+            raw,
+            self._frequency(changefreq) if changefreq else None,
+            self._priority(priority) if priority else None,
+            self._alternates(links) if links else (),
+            url is None,
+        )
+
+    def child(self, loc: str, lastmod: str | None = None) -> Child | None:
+        """Return the sitemap, or None when it has no URL."""
+        found = self.declared(loc, lastmod)
+        return Child(found.url, found.lastmod) if found and not found.invalid else None
+
+    def check_dates(self) -> None:
+        """Note when all entries bear one date."""
+        if self.entries >= UNIFORM_AT_LEAST and not self._undated and len(self._distinct) == 1:
+            self._faults.add("lastmod_uniform", f"{self.lastmod_max} for {self.entries} entries")
+
+    def _repaired(self, loc: str, url: str | None) -> str | None:
+        """Return the URL that `loc` means, noting what had to be done for it."""
+        if url is None:
+            url = urls.declared(loc, self.base)
+            self._faults.add("loc_invalid" if url is None else "loc_relative", loc)
+        elif any(c.isspace() for c in loc):
+            self._faults.add("loc_invalid", loc)
+        return url
+
+    def _date(self, raw: str | None) -> datetime | None:
+        if raw is None:
+            self._undated = True
+            return None
+        if raw not in self._dates:
+            if len(self._dates) >= _DATES_REMEMBERED:
+                self._dates.clear()
+            self._dates[raw] = self._new_date(raw)
+        found = self._dates[raw]
+        if found is None:
+            self._faults.add("lastmod_invalid", raw)
+        elif self._latest and found > self._latest:
+            self._faults.add("lastmod_future", raw)
+        return found
+
+    def _new_date(self, raw: str) -> datetime | None:
+        found = parse_lastmod(raw)
+        if found is None:
+            self._undated = True
+        elif self.lastmod_max is None or found > self.lastmod_max:
+            self.lastmod_max = found
+        if found and len(self._distinct) <= 1:
+            self._distinct.add(found)
+        return found
+
+    def _frequency(self, text: str) -> str | None:
+        word = text.strip().lower()
+        if word in CHANGE_FREQUENCIES:
+            return word
+        self._field(f"changefreq {text.strip()}", word)
+        return None
+
+    def _priority(self, text: str) -> float | None:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if 0.0 <= value <= 1.0:
+            return value
+        self._field(f"priority {text.strip()}", text.strip())
+        return None
+
+    def _field(self, shown: str, text: str) -> None:
+        if text:
+            self._faults.add("field_invalid", shown)
+
+    def _alternates(self, links: tuple[tuple[str, str], ...]) -> tuple[Alternate, ...]:
+        """Return the alternates whose URL is one; one that is none costs nothing but itself."""
+        found = []
+        for lang, href in links[:MAX_ALTERNATES]:
+            url = urls.declared(href, self.base)
+            if url is None:
+                self._field(f"hreflang {lang} {href}", href)
+            else:
+                found.append(Alternate(lang=lang, url=url))
+        return tuple(found)
