@@ -4,18 +4,18 @@ import ast
 import hashlib
 import inspect
 import ipaddress
-import os
+import math
 import re
+import textwrap
 import tomllib
-import types
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from flows import urls
+from flows import tokens, urls
 
 PREFIX = "INGEST_"
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -60,8 +60,8 @@ class Settings:
     """Extra sitemap URLs, read for the site of the same origin (method `given`)."""
     out: Path = Path("data")
     """Dataset folder; made when it is missing."""
-    user_agent: str = f"sitewax/{package_version()} (+https://github.com/sitewax/sitewax)"
-    """User agent sent with each request; its first word up to `/` is the product token matched in robots.txt."""
+    user_agent: str = f"sitewax/{package_version()} (+https://sitewax.example/bot)"
+    """User agent sent with each request: set your own contact URL. Its first word up to `/` is the product token matched in robots.txt."""
     allow_networks: tuple[Network, ...] = ()
     """Networks that may be reached although they are not public, e.g. `127.0.0.1/32`."""
     rate: float = 2.0
@@ -120,7 +120,7 @@ class Settings:
         stated = {}
         for name, knob in names().items():
             if env.get(name, "").strip():
-                stated[knob.field] = _read(name, knob.read, env[name].strip())
+                stated[knob.field] = knob.read(name, env[name].strip())
         return _checked(cls(**(defaults | stated)))  # type: ignore[arg-type]  # read by type above
 
     @property
@@ -140,6 +140,259 @@ class Knob:
     """One environment variable: its field, reader, default as written, and meaning."""
 
     field: str
-    read: Callable[[str], object]
+    read: Callable[[str, str], object]
+    """Takes the variable's name and text; raises ValueError in one line."""
     default: str
     meaning: str
+
+
+@cache
+def names() -> dict[str, Knob]:
+    """Return every variable by its name, in the order of the fields."""
+    meanings = _field_docs(Settings)
+    hints = typing.get_type_hints(Settings)
+    return {
+        PREFIX + f.name.upper(): Knob(
+            field=f.name,
+            read=_READERS[hints[f.name]],
+            default=_as_written(f.default),
+            meaning=meanings[f.name],
+        )
+        for f in fields(Settings)
+    }
+
+
+def manual(command: str, about: str) -> str:
+    """Return the text of `--help`: how to call `command`, and every setting."""
+    lines = [
+        f"{about}\n\n    {command}\n\nSettings are environment variables (default in brackets):\n"
+    ]
+    for name, knob in names().items():
+        lines.append(f"  {name} [{knob.default}]")
+        lines.append(
+            textwrap.fill(knob.meaning, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _field_docs(record: type) -> dict[str, str]:
+    """Return the docstring under each field of a class."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(record))).body[0]
+    assert isinstance(body, ast.ClassDef)  # noqa: S101  # getsource of a class
+    docs = {}
+    for above, below in zip(body.body, body.body[1:], strict=False):
+        if isinstance(above, ast.AnnAssign) and isinstance(below, ast.Expr):
+            docs[ast.unparse(above.target)] = " ".join(ast.literal_eval(below.value).split())
+    return docs
+
+
+def _as_written(value: object) -> str:
+    """Return a default in the spelling that the environment would use."""
+    match value:
+        case bool():
+            return str(int(value))
+        case tuple():
+            return ",".join(map(_as_written, value)) or "–"
+        case float():
+            return f"{value:g}"
+    return str(value)
+
+
+def _checked(settings: Settings) -> Settings:
+    """Return the settings as they came, or raise ValueError naming the first that cannot be."""
+    for name, floor in _AT_LEAST.items():
+        if getattr(settings, name) < floor:
+            raise ValueError(f"{PREFIX}{name.upper()} must be at least {floor}")
+    if settings.chunk_overlap >= settings.chunk_tokens // 2:
+        raise ValueError(f"{PREFIX}CHUNK_OVERLAP must be less than half of {PREFIX}CHUNK_TOKENS")
+    if settings.log not in ("text", "json"):
+        raise ValueError(f"{PREFIX}LOG must be text or json, not {settings.log!r}")
+    if not re.fullmatch(r"[A-Za-z_-]+", settings.product_token):
+        raise ValueError(f"{PREFIX}USER_AGENT must begin with a product token of letters, - and _")
+    if not settings.user_agent.isascii() or not settings.user_agent.isprintable():
+        raise ValueError(f"{PREFIX}USER_AGENT must be printable ASCII")
+    if settings.out.exists() and not settings.out.is_dir():
+        raise ValueError(f"{PREFIX}OUT is not a folder: {settings.out}")
+    try:
+        tokens.check(settings.encoding)
+    except ValueError as why:
+        raise ValueError(f"{PREFIX}ENCODING: {why}") from None
+    return replace(settings, sites=_with_sitemaps(settings.sites, settings.sitemaps))
+
+
+_AT_LEAST: dict[str, float] = {
+    "rate": 0,
+    "concurrency": 1,
+    "total_concurrency": 1,
+    "max_pages": 0,
+    "max_sitemaps": 0,
+    "max_depth": 0,
+    "max_seconds": 0,
+    "verify_after_s": 0,
+    "verify_urls": 0,
+    "verify_seconds": 0,
+    "chunk_tokens": 32,
+    "chunk_overlap": 0,
+    "extract_workers": 0,
+    "extract_seconds": 0.1,
+    "render_pages": 0,
+    "every": 0,
+    "demo_port": 0,
+}
+
+
+def _with_sitemaps(sites: tuple[Site, ...], given: tuple[str, ...]) -> tuple[Site, ...]:
+    """Return the sites, each with the given sitemaps of its origin; a stray one goes to all."""
+    origins = {site.origin for site in sites}
+    return tuple(
+        replace(
+            site,
+            sitemaps=site.sitemaps
+            + tuple(
+                g for g in given if urls.origin(g) == site.origin or urls.origin(g) not in origins
+            ),
+        )
+        for site in sites
+    )
+
+
+def _split(text: str) -> list[str]:
+    return [word for word in re.split(r"[\s,]+", text) if word]
+
+
+def _sites(name: str, text: str) -> tuple[Site, ...]:
+    """Return the sites that a list of URLs, or the file it names, states; the first of each origin."""
+    words = _split(text)
+    if len(words) == 1 and words[0].endswith((".toml", ".txt")) and "://" not in words[0]:
+        stated = list(_sites_of_file(name, Path(words[0])))
+    else:
+        stated = [_site(name, word) for word in words]
+    if not stated:
+        raise ValueError(f"{name} names no site")
+    first: dict[str, Site] = {}
+    for site in stated:
+        first.setdefault(site.origin, site)
+    return tuple(first.values())
+
+
+def _site(name: str, url: str) -> Site:
+    start = urls.canonical(url if "://" in url else f"https://{url}")
+    origin = start and urls.origin(start)
+    if not start or not origin or "@" in url:
+        raise ValueError(f"{name}: not an http or https URL: {url!r}")
+    return Site(origin=origin, start_url=start)
+
+
+def _sites_of_file(name: str, path: Path) -> Iterator[Site]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as why:
+        raise ValueError(
+            f"{name}: cannot read {path}: {getattr(why, 'strerror', None) or why}"
+        ) from None
+    if path.suffix == ".txt":
+        for line in text.splitlines():
+            if words := line.split("#", 1)[0].split() if not line.lstrip().startswith("#") else []:
+                yield _site(f"{name} ({path})", words[0])
+        return
+    try:
+        tables = tomllib.loads(text).get("site", [])
+    except tomllib.TOMLDecodeError as why:
+        raise ValueError(f"{name}: {path}: {why}") from None
+    if not isinstance(tables, list):
+        raise ValueError(f"{name}: {path}: write each site as a [[site]] table")  # noqa: TRY004  # a setting
+    for table in tables:
+        yield _site_of_table(f"{name} ({path})", table)
+
+
+def _site_of_table(name: str, table: dict[str, object]) -> Site:
+    """Return the site that a `[[site]]` table states: `url`, and any of the per-site settings."""
+    site = _site(name, str(table.pop("url", "")))
+    unknown = sorted(set(table) - set(_TABLE))
+    if unknown:
+        raise ValueError(f"{name}: {site.origin}: {unknown[0]!r} is not a setting of a site")
+    try:
+        return replace(site, **{key: _TABLE[key](value) for key, value in table.items()})  # type: ignore[arg-type]
+    except (TypeError, ValueError, AttributeError, re.error) as why:
+        raise ValueError(f"{name}: {site.origin}: {why}") from None
+
+
+def _patterns(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError("allow and deny are lists of regular expressions")
+    return tuple(re.compile(pattern).pattern for pattern in value)
+
+
+def _table_urls(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TypeError("sitemaps is a list of URLs")
+    return tuple(_url(url) for url in value)
+
+
+def _table_headers(value: object) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise TypeError("headers is a table of names and values")
+    return tuple((str(key), str(val)) for key, val in value.items())
+
+
+def _at_least_zero(value: object) -> float:
+    number = float(str(value))
+    if not math.isfinite(number) or number < 0:
+        raise ValueError(f"not a number of at least 0: {value}")
+    return number
+
+
+_TABLE: dict[str, Callable[[object], object]] = {
+    "sitemaps": _table_urls,
+    "rate": _at_least_zero,
+    "max_pages": lambda value: int(_at_least_zero(value)),
+    "allow": _patterns,
+    "deny": _patterns,
+    "headers": _table_headers,
+}
+"""Readers of the per-site settings of a `sites.toml`."""
+
+
+def _url(text: str) -> str:
+    url = urls.canonical(text)
+    if url is None:
+        raise ValueError(f"not an http or https URL: {text!r}")
+    return url
+
+
+def _reader(read: Callable[[str], object], expected: str) -> Callable[[str, str], object]:
+    """Return a reader that says, when `read` fails, which variable wants what."""
+
+    def checked(name: str, text: str) -> object:
+        try:
+            return read(text)
+        except ValueError:
+            raise ValueError(f"{name} must be {expected}, not {text!r}") from None
+
+    return checked
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+_READERS: dict[object, Callable[[str, str], object]] = {
+    tuple[Site, ...]: _sites,
+    tuple[str, ...]: _reader(lambda text: tuple(map(_url, _split(text))), "http or https URLs"),
+    tuple[float, ...]: _reader(
+        lambda text: tuple(map(_number, _split(text))), "seconds, e.g. 5,20"
+    ),
+    tuple[Network, ...]: _reader(
+        lambda text: tuple(map(ipaddress.ip_network, _split(text))), "networks, e.g. 127.0.0.1/32"
+    ),
+    Path: lambda _, text: Path(text),
+    str: lambda _, text: text,
+    bool: _reader(
+        lambda text: {"0": False, "1": True}[text] if text in "01" else int("?"), "0 or 1"
+    ),
+    int: _reader(int, "a whole number"),
+    float: _reader(_number, "a number"),
+}

@@ -1,0 +1,104 @@
+"""The crawls of this process: one for each site whose partitions Bytewax builds here."""
+
+import threading
+
+from connectors.crawl import Crawl, Held
+from connectors.dataset import Run
+from connectors.explorer import explore
+from connectors.fetcher import Fetcher
+from connectors.guest import Guest
+from connectors.loop import EventLoop
+from flows.politeness import Pace
+from flows.settings import Settings, Site
+
+
+class Crawls:
+    """Makes a site's crawl when its first end is built, and lends it to the others.
+
+    Workers of one process build their partitions from several threads at once, hence the lock.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        run: Run,
+        stopping: threading.Event,
+        *,
+        fetches: bool = True,
+        reads: bool = True,
+    ) -> None:
+        """Serve the sites of the settings; nothing runs before the first crawl is asked for."""
+        self._settings = settings
+        self._run = run
+        self._stopping = stopping
+        self._fetches = fetches
+        self._reads = reads
+        self._sites: dict[str, Site] = {s.origin: s for s in settings.sites}
+        self._order = {origin: at for at, origin in enumerate(sorted(self._sites))}
+        self._crawls: dict[str, Crawl] = {}
+        self._lock = threading.Lock()
+        self._loop: EventLoop | None = None
+        self._held = Held()
+        self._fetcher = Fetcher(
+            settings.user_agent, settings.allow_networks, settings.total_concurrency
+        )
+
+    def __len__(self) -> int:
+        """Return how many sites there are, in all processes together."""
+        return len(self._sites)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the run is to end as if every site had."""
+        return self._stopping.is_set()
+
+    def sites(self) -> list[str]:
+        """Return the origins, the parts of the three ends."""
+        return list(self._order)
+
+    def index(self, origin: str) -> int:
+        """Return the place of an origin in the sorted parts."""
+        return self._order[origin]
+
+    def here(self) -> list[Crawl]:
+        """Return the crawls that this process has."""
+        with self._lock:
+            return list(self._crawls.values())
+
+    def of(self, origin: str) -> Crawl:
+        """Return the crawl of a site, begun when it is asked for the first time."""
+        with self._lock:
+            if origin not in self._crawls:
+                self._crawls[origin] = self._begun(self._sites[origin])
+            return self._crawls[origin]
+
+    def _begun(self, site: Site) -> Crawl:
+        if self._loop is None:
+            self._loop = EventLoop()
+            self._loop.start()
+        crawl = Crawl(
+            site,
+            self._settings,
+            loop=self._loop,
+            guest_of=lambda origin: self._guest(site, origin),
+            held=self._held,
+            committed=self._run.committed_urls(site.origin),
+            fetches=self._fetches,
+            reads=self._reads,
+        )
+        self._loop.spawn(explore(crawl, self._run))
+        for _ in range(self._settings.concurrency):
+            self._loop.spawn(crawl.visit())
+        return crawl
+
+    def _guest(self, site: Site, origin: str) -> Guest:
+        rate = self._settings.rate if site.rate is None else site.rate
+        return Guest(
+            self._fetcher,
+            origin,
+            Pace(rate),
+            concurrency=self._settings.concurrency,
+            retry_waits_s=self._settings.retry_waits_s,
+            headers=site.headers if origin == site.origin else (),
+            room=self._held.room,
+        )

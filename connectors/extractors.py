@@ -1,0 +1,191 @@
+"""A pool of killable extraction processes: a hostile page costs itself and one process."""
+
+import multiprocessing
+import resource
+import threading
+from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field, replace
+
+from pebble import ProcessExpired, ProcessFuture, ProcessPool
+
+from flows.records import Chunk, Document, Failure, Outcome, Page, Reading
+from flows.settings import Settings
+
+MEMORY = 3 << 30
+"""Bytes of address space of one extraction process; a page that wants more is a `parse_error`."""
+
+AHEAD = 2
+"""Pages that wait for each process, so that none is ever idle."""
+
+
+Read = tuple[Document, tuple[Chunk, ...]] | Failure
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How pages are read: what each extraction process needs of the settings."""
+
+    max_tokens: int
+    overlap: int
+    encoding: str
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Manner":
+        """Return what the settings say."""
+        return cls(
+            max_tokens=settings.chunk_tokens,
+            overlap=settings.chunk_overlap,
+            encoding=settings.encoding,
+        )
+
+
+def read(page: Page, manner: Manner) -> Read:
+    """Return a page's document and chunks, or the failure that says why there are none."""
+    # Trafilatura and its kin cost a second and 60 MB: only extraction processes pay for them.
+    from flows import chunks, content  # noqa: PLC0415
+
+    document = content.extract(page, encoding=manner.encoding)
+    if not isinstance(document, Document):
+        return document
+    limits = chunks.Limits(
+        max_tokens=manner.max_tokens, overlap=manner.overlap, encoding=manner.encoding
+    )
+    return document, chunks.cut(document, limits)
+
+
+class Extractors:
+    """Extraction processes of this machine, shared by all workers of this process.
+
+    *Guarantee*: every page comes back, as what was read or as a failure; a page that takes too
+    long is a `timeout`, one that takes its process down a `parse_error`, and neither takes
+    another page with it. *Limits*: `AHEAD` pages wait for each process; `submit` blocks beyond
+    that, which holds the stream up.
+    """
+
+    def __init__(self, settings: Settings, workers: int, stopping: threading.Event) -> None:
+        """Take what the settings say; the processes start with `start`, or the first page."""
+        self.keeps_html = settings.keep_html
+        self._manner = Manner.of(settings)
+        self._deadline_s = settings.extract_seconds
+        self._workers = workers
+        self._stopping = stopping
+        self._room = threading.Semaphore(workers * (1 + AHEAD))
+        self._lock = threading.Lock()
+        self._pool: ProcessPool | None = None
+
+    def start(self) -> None:
+        """Start the processes, so that they are warm when the first page comes."""
+        with self._lock:
+            self._pool = self._pool or self._started()
+
+    def submit(self, page: Page) -> "Extraction":
+        """Have a page read; blocks while enough pages wait already."""
+        while not self._room.acquire(timeout=0.1):
+            if self._stopping.is_set():
+                return Extraction(self, page, None)
+        future = self.schedule(page)
+        future.add_done_callback(lambda _: self._room.release())
+        return Extraction(self, page, future)
+
+    def schedule(self, page: Page) -> "ProcessFuture[Read]":
+        """Give a page to the pool, to a new one when a fault has broken the old."""
+        with self._lock:
+            try:
+                return self._schedule(page)
+            except RuntimeError:
+                self._pool = None
+                return self._schedule(page)
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.stop()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether the run is being stopped."""
+        return self._stopping.is_set()
+
+    def _schedule(self, page: Page) -> "ProcessFuture[Read]":
+        bare = replace(page, links=())  # they stay here, and need not travel
+        self._pool = self._pool or self._started()
+        return self._pool.schedule(read, args=(bare, self._manner), timeout=self._deadline_s)
+
+    def _started(self) -> ProcessPool:
+        # Neither fork (threads run here) nor spawn (a second of imports for each process).
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["flows.content", "flows.chunks", __name__])
+        pool = ProcessPool(max_workers=self._workers, initializer=_bounded, context=context)
+        for _ in range(self._workers):
+            pool.schedule(_nothing)
+        return pool
+
+
+@dataclass(slots=True)
+class Extraction:
+    """A page under way in an extraction process."""
+
+    pool: Extractors
+    page: Page
+    future: "ProcessFuture[Read] | None"
+    retried: bool = field(default=False)
+
+    def done(self) -> bool:
+        """Say whether the page has been read, or given up."""
+        return self.future is None or self.future.done()
+
+    def result(self) -> Reading | Failure | None:
+        """Return what was read, waiting for it; None when the run was stopped before."""
+        if self.future is None or (self.pool.stopping and not self.future.done()):
+            return None
+        try:
+            return self._assembled(self.future.result())
+        except TimeoutError:
+            return self._failed(Outcome.TIMEOUT, "extraction took too long")
+        except ProcessExpired as why:
+            return self._failed(Outcome.PARSE_ERROR, f"extraction process died ({why.exitcode})")
+        except MemoryError:
+            return self._failed(Outcome.PARSE_ERROR, "extraction took too much memory")
+        except (CancelledError, BrokenProcessPool):
+            return self._again()
+        except Exception as why:  # whatever a page does to a parser is that page's outcome
+            return self._failed(Outcome.PARSE_ERROR, f"{type(why).__name__}: {why}"[:300])
+
+    def _assembled(self, came: Read) -> Reading | Failure:
+        if isinstance(came, Failure):
+            return replace(came, links=self.page.links)
+        document, chunks = came
+        return Reading(
+            entry=self.page.entry,
+            exchange=self.page.exchange,
+            document=document,
+            chunks=chunks,
+            links=self.page.links,
+            html=self.page.body if self.pool.keeps_html else None,
+        )
+
+    def _again(self) -> Reading | Failure | None:
+        """Read the page once more: the pool broke, and not by this page's doing."""
+        if self.retried:
+            return self._failed(Outcome.PARSE_ERROR, "extraction pool broke twice")
+        self.retried = True
+        self.future = self.pool.schedule(self.page)
+        return self.result()
+
+    def _failed(self, outcome: Outcome, detail: str) -> Failure:
+        return Failure(
+            entry=self.page.entry,
+            outcome=outcome,
+            detail=detail,
+            exchange=self.page.exchange,
+            links=self.page.links,
+        )
+
+
+def _bounded() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def _nothing() -> None:
+    """Do nothing: the first task makes a process start."""

@@ -1,0 +1,37 @@
+"""One event loop, on a thread of its own, for all fetching of this process."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+
+class EventLoop:
+    """An asyncio loop that any thread may hand work to; started at first use, daemonic."""
+
+    def __init__(self) -> None:
+        """Prepare a loop; nothing runs before `start`."""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="fetching", daemon=True)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self) -> None:
+        """Start the thread; call it once."""
+        self._thread.start()
+
+    def call(self, function: Callable[..., object], *args: object) -> None:
+        """Have `function(*args)` called on the loop's thread, soon."""
+        self._loop.call_soon_threadsafe(function, *args)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine as a task of the loop; callable from any thread."""
+        self.call(self._spawn, work)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()

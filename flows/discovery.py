@@ -1,0 +1,204 @@
+"""Which URLs and sitemaps are known, and which sitemap to read next.
+
+Pure bookkeeping: `Plan` says what to ask for and is told what came back, `Seen` keeps URLs
+apart that are one, `linked` turns a page's links into entries. Asking is connectors.site's work.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from flows import alerts, urls
+from flows.records import Alert, Attribution, Entry, Link, Method, Page, Sighting
+
+WELL_KNOWN = (
+    "/sitemap.xml",
+    "/sitemap_index.xml",
+    "/sitemap-index.xml",
+    "/wp-sitemap.xml",
+    "/sitemap.txt",
+    "/sitemap.xml.gz",
+    "/sitemap_index.xml.gz",
+    "/sitemaps.xml",
+    "/sitemap",
+    "/sitemap/",
+    "/sitemap/index.xml",
+    "/sitemap/sitemap.xml",
+    "/sitemap/sitemap-index.xml",
+    "/sitemaps/sitemap.xml",
+    "/sitemap1.xml",
+    "/post-sitemap.xml",
+    "/page-sitemap.xml",
+    "/news-sitemap.xml",
+    "/sitemap-news.xml",
+    "/sitemap_news.xml",
+    "/.sitemap.xml",
+    "/sitemap.php",
+    "/feed/",
+    "/feed.xml",
+    "/rss.xml",
+    "/atom.xml",
+)
+"""Paths at which sites keep sitemaps and feeds without saying so: what content systems write."""
+
+ANSWERS_ALL = 3
+"""Probes that came back as web pages, after which a site is taken to answer everything so."""
+
+FEED_TYPES = ("application/rss+xml", "application/atom+xml")
+
+UNFOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
+"""`rel` words by which a page asks that a link not be followed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A sitemap to be read: where it is, how it was found, and under which index."""
+
+    url: str
+    method: Method
+    parent: str | None = None
+    depth: int = 0
+
+
+class Plan:
+    """The sitemaps of one site still to be read, within its budgets; each URL once."""
+
+    def __init__(self, *, site: str, max_sitemaps: int, max_depth: int) -> None:
+        """Start with nothing known of the site."""
+        self._site = site
+        self._max_sitemaps = max_sitemaps
+        self._max_depth = max_depth
+        self._declared: deque[Candidate] = deque()
+        self._probes: deque[Candidate] = deque()
+        self._parents: dict[str, str | None] = {}
+        self._taken = 0
+        self._pages_for_probes = 0
+        self.alerts: list[Alert] = []
+        """What the plan had to leave out; the caller takes them away."""
+
+    def declare(self, method: Method, locations: Iterable[str]) -> None:
+        """Add sitemaps that somebody names."""
+        for location in locations:
+            self._add(self._declared, Candidate(url=location, method=method))
+
+    def probe(self, origin: str) -> None:
+        """Add the well-known paths of an origin, read after all that is named."""
+        for path in WELL_KNOWN:
+            self._add(self._probes, Candidate(url=origin + path, method=Method.PROBE))
+
+    def child(self, index: Candidate, location: str) -> None:
+        """Add a sitemap that an index lists, unless that closes a circle or goes too deep."""
+        if location == index.url or location in self._ancestors(index):
+            self._tell("sitemap_cycle", location, f"{index.url} lists a sitemap above itself")
+        elif index.depth >= self._max_depth:
+            self._tell("sitemap_too_deep", location, f"below {self._max_depth} sitemap indexes")
+        else:
+            depth = index.depth + 1
+            self._add(
+                self._declared,
+                Candidate(url=location, method=index.method, parent=index.url, depth=depth),
+            )
+
+    def next(self) -> Candidate | None:
+        """Return the sitemap to read now, or None when there is no more to read."""
+        queue = self._declared or self._probes
+        if not queue:
+            return None
+        if self._taken >= self._max_sitemaps:
+            left = len(self._declared)
+            self._declared.clear()
+            self._probes.clear()
+            if left:  # a guess that is not tried is no loss
+                self._tell("sitemap_budget", self._site, f"{left} sitemaps were not read", left)
+            return None
+        self._taken += 1
+        return queue.popleft()
+
+    def was_page(self, candidate: Candidate) -> None:
+        """Hear that a candidate is a web page; sites that answer everything are not probed on."""
+        if candidate.method is Method.PROBE:
+            self._pages_for_probes += 1
+            if self._pages_for_probes >= ANSWERS_ALL:
+                self._probes.clear()
+
+    def _add(self, queue: deque[Candidate], candidate: Candidate) -> None:
+        if candidate.url not in self._parents:
+            self._parents[candidate.url] = candidate.parent
+            queue.append(candidate)
+
+    def _ancestors(self, candidate: Candidate) -> Iterator[str]:
+        above = candidate.parent
+        while above is not None:
+            yield above
+            above = self._parents[above]
+
+    def _tell(self, kind: str, subject: str, message: str, value: float | None = None) -> None:
+        self.alerts.append(alerts.alert(self._site, kind, subject, message, value))
+
+
+class Seen:
+    """The URLs of one site that were met in this run, as 64-bit hashes.
+
+    Cost: about 100 bytes a URL, whatever its length. Two of a million URLs are taken for one
+    with a chance of 3 in 100 million.
+    """
+
+    def __init__(self) -> None:
+        """Start with no URL."""
+        self._places: dict[tuple[Method, str | None], int] = {}
+        self._first: dict[int, int] = {}
+        self._further: set[tuple[int, int]] = set()
+
+    def take(self, entry: Entry) -> Entry | Sighting | None:
+        """Return the entry when its URL is new, a sighting when only its place is, else None."""
+        at = entry.attribution
+        place = self._places.setdefault((at.method, at.sitemap), len(self._places))
+        key = urls.hash64(entry.url)
+        first = self._first.get(key)
+        if first is None:
+            self._first[key] = place
+            return entry
+        if first == place or (key, place) in self._further:
+            return None
+        self._further.add((key, place))
+        return Sighting(site=entry.site, url=entry.url, attribution=at)
+
+
+def linked(page: Page) -> list[Entry]:
+    """Return the entries that a page's links make: pages of its own origin that it lets us follow."""
+    above = page.entry.attribution
+    depth = 1 if above.sitemap else above.depth + 1
+    return entries(page.entry.site, page.base_url, page.links, depth)
+
+
+def entries(site: str, page_url: str, found: Iterable[Link], depth: int) -> list[Entry]:
+    """Return the entries that links of the page at `page_url` make, one for each target."""
+    origin = urls.origin(page_url)
+    made: dict[str, Entry] = {}
+    for link in found:
+        method = link_method(link)
+        if method and urls.origin(link.url) == origin:
+            at = Attribution(method=method, referrer=page_url, depth=depth)
+            made.setdefault(link.url, Entry(site=site, url=link.url, attribution=at))
+    return list(made.values())
+
+
+def link_method(link: Link) -> Method | None:
+    """Return by which method a link's target counts as found, or None when it is not followed."""
+    words = set(link.rel.split())
+    if words & UNFOLLOWED or words & {"alternate", "sitemap"}:
+        return None
+    if words & {"next", "prev"}:
+        return Method.PAGINATION
+    return Method.CANONICAL if "canonical" in words else Method.LINK
+
+
+def sitemap_hints(links: Iterable[Link]) -> list[str]:
+    """Return the sitemaps and feeds that a page points at."""
+    return [link.url for link in links if _points_at_sitemap(link)]
+
+
+def _points_at_sitemap(link: Link) -> bool:
+    words = set(link.rel.split())
+    named = "sitemap" in link.url.rpartition("/")[2].lower()
+    return "sitemap" in words or bool(words.intersection(FEED_TYPES)) or (not words and named)

@@ -1,0 +1,171 @@
+"""The few operators of ours: split a stream by type, know a URL again, admit, work elsewhere."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol, TypeVar
+from zlib import crc32
+
+import bytewax.operators as op
+from bytewax.dataflow import Stream, operator
+from bytewax.operators import KeyedStream, StatefulBatchLogic
+
+from flows import discovery, policy
+from flows.records import Entry, Failure, Rules, Sighting
+from flows.settings import Settings
+
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+POLL = timedelta(milliseconds=10)
+"""How often work done elsewhere is looked for, while there is any."""
+
+BUCKETS = 32
+"""Keys by which pages are spread over the workers of a cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeats:
+    """So many entries of one site that said nothing new; they still count as settled."""
+
+    count: int
+
+
+Decision = Entry | Failure | Sighting | Repeats
+"""An entry admitted, one refused, a further attribution of a known URL, or nothing new."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """The two streams that a split makes."""
+
+    chosen: KeyedStream[Any]
+    rest: KeyedStream[Any]
+
+
+def split(step_id: str, up: KeyedStream[Any], *kinds: type) -> Split:
+    """Return the values of the given types, and the others."""
+
+    def is_chosen(item: tuple[str, Any]) -> bool:
+        return isinstance(item[1], kinds)
+
+    branches = op.branch(step_id, up, is_chosen)
+    return Split(chosen=branches.trues, rest=branches.falses)
+
+
+class _Stateless(StatefulBatchLogic[Any, Any, None]):
+    """State that a restart builds anew: the dataset is the checkpoint, not the recovery store."""
+
+    def snapshot(self) -> None:
+        """Keep nothing."""
+
+
+class _FirstSeen(_Stateless):
+    def __init__(self) -> None:
+        self._seen = discovery.Seen()
+
+    def on_batch(self, values: list[Rules | Entry]) -> tuple[Iterable[Any], bool]:
+        out: list[Any] = []
+        repeats = 0
+        for value in values:
+            new = value if isinstance(value, Rules) else self._seen.take(value)
+            if new is None:
+                repeats += 1
+            else:
+                out.append(new)
+        if repeats:
+            out.append(Repeats(repeats))
+        return out, self.RETAIN
+
+
+def first_seen(step_id: str, entries: KeyedStream[Any]) -> KeyedStream[Any]:
+    """Return each URL of a site once; what comes again shrinks to a `Sighting` or `Repeats`."""
+    return op.stateful_batch(step_id, entries, lambda _: _FirstSeen())
+
+
+class _Admit(_Stateless):
+    def __init__(self, settings: Settings) -> None:
+        self._gate = policy.Gate(settings)
+
+    def on_batch(self, values: list[Any]) -> tuple[Iterable[Decision], bool]:
+        out: list[Decision] = []
+        for value in values:
+            if isinstance(value, Rules):
+                self._gate.follow(value)
+            else:
+                out.append(self._gate.decide(value) if isinstance(value, Entry) else value)
+        return out, self.RETAIN
+
+
+def admit(step_id: str, entries: KeyedStream[Any], settings: Settings) -> KeyedStream[Decision]:
+    """Return the decision on each entry, by the rules of its site that came before it."""
+    return op.stateful_batch(step_id, entries, lambda _: _Admit(settings))
+
+
+class Task(Protocol[Y]):
+    """Work under way elsewhere."""
+
+    def done(self) -> bool:
+        """Say whether `result` returns at once."""
+
+    def result(self) -> Y | None:
+        """Return what came of it; None when the run ended first."""
+
+
+class Pool(Protocol[X, Y]):
+    """A place where work is done beside the dataflow."""
+
+    def submit(self, item: X) -> Task[Y]:
+        """Hand over an item; blocks while too much is under way, so that nothing piles up."""
+
+
+class _Offload(_Stateless):
+    def __init__(self, pool: Pool[Any, Any]) -> None:
+        self._pool = pool
+        self._tasks: list[Task[Any]] = []
+
+    def on_batch(self, values: list[Any]) -> tuple[Iterable[Any], bool]:
+        self._tasks.extend(self._pool.submit(value) for value in values)
+        return self._finished(), self.RETAIN
+
+    def on_notify(self) -> tuple[Iterable[Any], bool]:
+        return self._finished(), self.RETAIN
+
+    def on_eof(self) -> tuple[Iterable[Any], bool]:
+        rest, self._tasks = self._tasks, []
+        return [r for task in rest if (r := task.result()) is not None], self.RETAIN
+
+    def notify_at(self) -> datetime | None:
+        return datetime.now(UTC) + POLL if self._tasks else None
+
+    def _finished(self) -> list[Any]:
+        waiting, done = [], []
+        for task in self._tasks:
+            (done if task.done() else waiting).append(task)
+        self._tasks = waiting
+        return [r for task in done if (r := task.result()) is not None]
+
+
+@operator
+def offload(
+    step_id: str,
+    up: KeyedStream[X],
+    pool: Pool[X, Y],
+    spread_by: Callable[[X], str],
+    key_again: Callable[[Y], str],
+) -> KeyedStream[Y]:
+    """Spread items over all workers, have a pool work on them, and return what comes of each.
+
+    Results leave in the order in which they are ready. A slow item holds up nobody but itself;
+    a full pool holds up the stream.
+    """
+
+    def bucket(item: tuple[str, X]) -> tuple[str, X]:
+        return str(crc32(spread_by(item[1]).encode()) % BUCKETS), item[1]
+
+    def rekey(item: tuple[str, Y]) -> tuple[str, Y]:
+        return key_again(item[1]), item[1]
+
+    spread = op.map("spread", up, bucket)
+    worked = op.stateful_batch("work", spread, lambda _: _Offload(pool))
+    return op.map("key", worked, rekey)

@@ -1,0 +1,94 @@
+"""Admit or refuse a URL before anything is asked of its site."""
+
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from flows import robots, urls
+from flows.records import Entry, Failure, Outcome, Rules
+from flows.settings import Settings, Site
+
+NOT_PAGES = frozenset(
+    """
+    7z aac apk avi avif bin bmp bz2 class css csv dat deb dmg doc docx eot epub exe flac gif gz ico
+    ics iso jar jpeg jpg js json jsonld m4a m4v mjs mkv mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv
+    otf pdf pkg png ppt pptx ps psd rar rpm rtf svg swf tar tgz tif tiff torrent ttf wasm wav webm
+    webmanifest webp whl wma wmv woff woff2 xls xlsx xml xpi xz zip zst
+    """.split()
+)
+"""Endings of a path that say its content is no HTML page."""
+
+
+def ending(url: str) -> str | None:
+    """Return the lower-case ending of the last segment of a URL's path, or None.
+
+    >>> ending("https://a.test/files/Report.PDF?download=1")
+    'pdf'
+    >>> ending("https://a.test/v1.2/") is None
+    True
+    """
+    name = urlsplit(url).path.rpartition("/")[2]
+    stem, dot, last = name.rpartition(".")
+    return last.lower() if dot and stem and last else None
+
+
+class Gate:
+    """What one site's rules and its budget say to each of its URLs, first come, first served.
+
+    Until the site's `Rules` have arrived nothing is admitted; they always come first.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Hold the settings; the site is known when its rules arrive."""
+        self._settings = settings
+        self._site: Site | None = None
+        self._origin = ""
+        self._rulebook = robots.Rulebook.nothing()
+        self._patterns: list[tuple[re.Pattern[str], bool]] = []
+        self._left = 0
+
+    def follow(self, rules: Rules) -> None:
+        """Take the rules of the site, its own settings and its budget into force."""
+        site = next((s for s in self._settings.sites if s.origin == rules.site), None)
+        self._site = site
+        self._origin = rules.origin
+        if rules.robots is not None:
+            self._rulebook = robots.Rulebook(rules.robots, self._settings.product_token)
+        self._allow = _compiled(site.allow if site else ())
+        self._deny = _compiled(site.deny if site else ())
+        own = site.max_pages if site else None
+        self._left = (self._settings.max_pages if own is None else own) or -1
+
+    def decide(self, entry: Entry) -> Entry | Failure:
+        """Return the entry when it may be fetched, or the failure that says why not."""
+        refused = self._refusal(entry.url)
+        if refused is None and self._left == 0:
+            refused = Outcome.BUDGET, "the site's page budget is used up"
+        if refused is not None:
+            return Failure(entry=entry, outcome=refused[0], detail=refused[1])
+        self._left -= 1
+        return entry
+
+    def _refusal(self, url: str) -> tuple[Outcome, str] | None:
+        origin = urls.origin(url)
+        if origin is None:
+            return Outcome.INVALID_URL, "not an http or https URL"
+        if origin != self._origin:
+            return Outcome.OFF_ORIGIN, origin
+        if not self._rulebook.allows(url):
+            return Outcome.ROBOTS_DISALLOWED, "robots.txt"
+        if (name := ending(url)) in NOT_PAGES:
+            return Outcome.NOT_HTML, f".{name}"
+        return self._by_pattern(url)
+
+    def _by_pattern(self, url: str) -> tuple[Outcome, str] | None:
+        if self._allow and not any(pattern.search(url) for pattern in self._allow):
+            return Outcome.POLICY_DENIED, "matches no allow pattern"
+        for pattern in self._deny:
+            if pattern.search(url):
+                return Outcome.POLICY_DENIED, f"deny pattern {pattern.pattern}"
+        return None
+
+
+def _compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:
+    return [re.compile(pattern) for pattern in patterns]

@@ -1,0 +1,201 @@
+"""The main job ends by itself with every URL exactly once, on any number of workers and processes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as ds
+import pytest
+
+from tests.loopback import Answer, Site, index, page, urlset
+
+RING = 12
+"""Pages of a site that only links find: a ring with chords, so that the link graph has cycles."""
+
+
+def ring(origin: str) -> dict[str, Answer]:
+    """Return a site: an index, a packed child, linked pages in cycles, and what must be left out."""
+    listed = [f"/listed/{n}" for n in range(8)]
+    routes = {
+        "/robots.txt": Answer(
+            f"User-agent: *\nDisallow: /no/\nSitemap: {origin}/index.xml\n".encode(), "text/plain"
+        ),
+        "/index.xml": index(f"{origin}/a.xml", f"{origin}/b.xml.gz"),
+        "/a.xml": urlset(*(origin + path for path in listed[:5]), f"{origin}/no/listed"),
+        "/b.xml.gz": urlset(*(origin + path for path in listed[4:]), f"{origin}/gone", packed=True),
+        "/": page(f"Home of {origin}", "/listed/0", "/ring/0", "/no/1", "/report.pdf", "/gone"),
+        "/twin": page("Twin", "/", text="The very same words in both places. " * 20),
+        "/other-twin": page("Twin", "/", text="The very same words in both places. " * 20),
+    }
+    for path in listed:
+        routes[path] = page(f"Page {path} of {origin}", "/", "/ring/3", "/twin", "/other-twin")
+    for n in range(RING):
+        onward = f"/ring/{(n + 1) % RING}"
+        routes[f"/ring/{n}"] = page(f"Ring {n} of {origin}", onward, f"/ring/{n * 5 % RING}", "/")
+    return routes
+
+
+EXPECTED = Counter(
+    {"ok": 1 + 8 + RING + 1, "duplicate": 1, "robots_disallowed": 2, "not_html": 1, "not_found": 1}
+)
+"""Outcomes of one such site."""
+
+
+@pytest.fixture
+def sites() -> Iterator[list[Site]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(Site(ring)) for _ in range(3)]
+
+
+def environment(sites: list[Site], out: Path, **more: str) -> dict[str, str]:
+    return {
+        **{k: v for k, v in os.environ.items() if not k.startswith(("INGEST_", "BYTEWAX_"))},
+        "INGEST_SITES": " ".join(site.origin for site in sites),
+        "INGEST_OUT": str(out),
+        "INGEST_ALLOW_NETWORKS": "127.0.0.1/32",
+        "INGEST_RATE": "0",
+        "INGEST_VERIFY_AFTER_S": "0",
+        **more,
+    }
+
+
+def rows(out: Path, table: str) -> list[dict[str, Any]]:
+    """Return the rows of a table of the only run."""
+    (folder,) = (out / "runs").iterdir()
+    return ds.dataset(str(folder / table), format="parquet").to_table().to_pylist()
+
+
+def corpus(out: Path, table: str) -> list[dict[str, Any]]:
+    return ds.dataset(str(out / "corpus" / table), format="parquet").to_table().to_pylist()
+
+
+def assert_whole(sites: list[Site], out: Path) -> None:
+    """Check that a run of ring sites lost nothing and did nothing twice."""
+    urls = rows(out, "urls")
+    (report,) = (json.loads(path.read_text()) for path in out.glob("runs/*/report.json"))
+    assert len({row["url"] for row in urls}) == len(urls)
+    for site in sites:
+        assert Counter(r["outcome"] for r in urls if r["site"] == site.origin) == EXPECTED
+        assert report["sites"][site.origin]["status"] == "complete"
+    stored = {row["url"] for row in urls if row["outcome"] == "ok"}
+    assert {row["url"] for row in corpus(out, "pages")} == stored
+    assert {row["url"] for row in corpus(out, "chunks")} == stored
+    assert report["status"] == "complete"
+
+
+MODES = {
+    "one process": ["bytewax.run", "flows.ingest"],
+    "two workers": ["bytewax.run", "flows.ingest", "-w", "2"],
+    "two processes": ["bytewax.testing", "flows.ingest", "-p", "2"],
+    "three processes": ["bytewax.testing", "flows.ingest", "-p", "3"],
+}
+
+
+@pytest.mark.parametrize("words", MODES.values(), ids=MODES)
+def test_a_run_ends_by_itself_with_every_url_once(
+    sites: list[Site], tmp_path: Path, words: list[str]
+) -> None:
+    out = tmp_path / "data"
+    done = subprocess.run(
+        [sys.executable, "-m", *words],
+        env=environment(sites, out),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert_whole(sites, out)
+    for site in sites:
+        pages = [path for path in site.log if path.startswith(("/listed", "/ring", "/twin"))]
+        assert max(Counter(pages).values()) == 1
+        assert not [path for path in site.log if path.startswith("/no/") or path == "/report.pdf"]
+
+
+def test_rows_say_where_each_url_came_from(sites: list[Site], tmp_path: Path) -> None:
+    out = tmp_path / "data"
+    subprocess.run(
+        [sys.executable, "-m", "bytewax.run", "flows.ingest"],
+        env=environment(sites[:1], out),
+        capture_output=True,
+        timeout=120,
+        check=True,
+    )
+    origin = sites[0].origin
+    by_path = {row["url"].removeprefix(origin): row for row in rows(out, "urls")}
+
+    assert by_path["/listed/0"]["method"] == "robots"
+    assert by_path["/listed/0"]["sitemap"] == f"{origin}/a.xml"
+    assert set(by_path["/listed/4"]["sitemaps"]) == {f"{origin}/a.xml", f"{origin}/b.xml.gz"}
+    assert set(by_path["/listed/0"]["methods"]) == {"robots", "link"}
+    assert by_path["/ring/1"]["method"] == "link"
+    assert by_path["/ring/1"]["sitemap"] is None
+    assert by_path["/ring/1"]["referrer"].startswith(origin)
+    twins = by_path["/twin"], by_path["/other-twin"]
+    assert {row["duplicate_of"] for row in twins} - {None} <= {origin + "/twin", origin + "/other-twin"}
+    kinds = {row["url"].removeprefix(origin): row["kind"] for row in rows(out, "sitemaps")}
+    assert kinds["/robots.txt"] == "robots"
+    assert (kinds["/index.xml"], kinds["/a.xml"]) == ("index", "urlset")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_commits_what_is_done_and_the_next_start_goes_on(
+    sites: list[Site], tmp_path: Path, number: signal.Signals
+) -> None:
+    out = tmp_path / "data"
+    command = [sys.executable, "-m", "bytewax.run", "flows.ingest"]
+    running = subprocess.Popen(
+        command,
+        env=environment(sites, out, INGEST_RATE="20"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for _ in range(600):
+        if (out / "runs").exists() and rows(out, "pages"):
+            break
+        time.sleep(0.05)
+    asked_at = time.monotonic()
+    running.send_signal(number)
+    _, said = running.communicate(timeout=30)
+    before = rows(out, "urls")
+
+    assert time.monotonic() - asked_at < 10
+    assert running.returncode == 128 + number
+    assert "start again" in said
+    assert before
+    assert not list(out.glob("runs/*/report.json"))
+
+    subprocess.run(
+        command, env=environment(sites, out), capture_output=True, timeout=120, check=True
+    )
+    assert_whole(sites, out)
+    assert {row["url"] for row in before} <= {row["url"] for row in rows(out, "urls")}
+
+
+@pytest.mark.parametrize("flow", ["flows.ingest", "flows.discover"])
+def test_a_bad_setting_ends_in_one_line_before_the_first_request(
+    sites: list[Site], tmp_path: Path, flow: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "bytewax.run", flow],
+        env=environment(sites, tmp_path / "data", INGEST_RATE="fast"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert done.stderr.count("\n") == 1
+    assert "INGEST_RATE" in done.stderr
+    assert not sites[0].log
