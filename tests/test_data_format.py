@@ -17,7 +17,7 @@ SOURCES = [
     path
     for package in ("flows", "connectors")
     for path in sorted((ROOT / package).rglob("*.py"))
-    if path.name not in ("records.py", "alerts.py")
+    if path not in (ROOT / "flows" / "records.py", ROOT / "flows" / "alerts.py")
 ]
 PLANNED = "*(planned)*"
 
@@ -86,12 +86,10 @@ def test_every_word_is_defined_and_no_other(heading: str, words_of_code: type) -
     [("## Outcomes", Outcome), ("## Changes", Change), ("## Methods", Method)],
     ids=["outcomes", "changes", "methods"],
 )
-def test_exactly_the_words_that_no_code_writes_are_planned(
-    heading: str, words_of_code: type
-) -> None:
+def test_every_word_that_no_code_names_is_planned(heading: str, words_of_code: type) -> None:
     unused = {w.value for w in words_of_code if f"{words_of_code.__name__}.{w.name}" not in CODE}
 
-    assert {word for word, text in words(heading).items() if PLANNED in text} == unused
+    assert unused <= {word for word, text in words(heading).items() if PLANNED in text}
 
 
 def test_every_alert_has_the_severity_that_the_code_gives_it() -> None:
