@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import httpcore
 import httpx
@@ -24,7 +24,16 @@ from flows.responses import Answer, Fault, Headers, Response
 May = Callable[[str], Outcome | None]
 """Why a URL may not be asked for, or None when it may."""
 
-BeforeHop = Callable[[], Awaitable[None]]
+
+class Turn(Protocol):
+    """Whose turn a request is: told when it is on its way, asked before a redirect is followed."""
+
+    def sent(self) -> None:
+        """A request leaves now."""
+
+    async def again(self) -> None:
+        """Return when the next request may leave."""
+
 
 KEEP_ALIVE_S = 15.0
 """Seconds that an idle connection is kept."""
@@ -154,7 +163,7 @@ class Fetcher:
         self.slots = asyncio.Semaphore(total_concurrency)
         """Held by a guest while it fetches."""
         self._egress = Egress(allow_networks, resolve)
-        self._tls = tls
+        self._tls = tls or httpx.create_ssl_context(trust_env=False)
         self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
 
     async def __aenter__(self) -> Self:
@@ -187,17 +196,17 @@ class Fetcher:
         headers: Headers = (),
         etag: str | None = None,
         last_modified: str | None = None,
-        before_hop: BeforeHop | None = None,
+        turn: Turn | None = None,
     ) -> Answer:
         """Return the answer to a request for `url`, or the fault that there was.
 
         `headers` go to `origin` alone. With `etag` or `last_modified` the request is conditional,
-        and a 304 is an answer like others. `before_hop` is awaited before a redirect is followed.
+        and a 304 is an answer like others.
         """
-        trip = _Trip(self, url, want, origin, _conditional(headers, etag, last_modified))
+        trip = _Trip(self, url, want, origin, _conditional(headers, etag, last_modified), turn)
         with trip.caught() as stopped:
             async with asyncio.timeout(want.deadline_s) as limit:
-                got = await self._follow(trip, before_hop, limit)
+                got = await self._follow(trip, limit)
                 try:
                     return trip.response(got, await trip.body(got))
                 finally:
@@ -212,18 +221,18 @@ class Fetcher:
         want: Want,
         origin: str,
         headers: Headers = (),
-        before_hop: BeforeHop | None = None,
+        turn: Turn | None = None,
     ) -> AsyncIterator[Stream | Fault]:
         """Give the answer as soon as its head is there, to read the body while it arrives.
 
         The deadline counts until the head is there, and then again while the body is waited for;
         what the reader takes for itself is not counted.
         """
-        trip = _Trip(self, url, want, origin, headers)
+        trip = _Trip(self, url, want, origin, headers, turn)
         opened: Stream | None = None
         with trip.caught() as stopped:
             async with asyncio.timeout(want.deadline_s) as limit:
-                opened = await self._opened(trip, before_hop, limit)
+                opened = await self._opened(trip, limit)
         if opened is None:
             yield stopped.answer
             return
@@ -232,10 +241,8 @@ class Fetcher:
         finally:
             await opened.aclose()
 
-    async def _opened(
-        self, trip: "_Trip", before_hop: BeforeHop | None, limit: asyncio.Timeout
-    ) -> Stream:
-        got = await self._follow(trip, before_hop, limit)
+    async def _opened(self, trip: "_Trip", limit: asyncio.Timeout) -> Stream:
+        got = await self._follow(trip, limit)
         try:
             body = b"" if got.is_success else await trip.aside(got)
         except BaseException:
@@ -243,9 +250,7 @@ class Fetcher:
             raise
         return Stream(trip.response(got, body), trip, got)
 
-    async def _follow(
-        self, trip: "_Trip", before_hop: BeforeHop | None, limit: asyncio.Timeout
-    ) -> httpx.Response:
+    async def _follow(self, trip: "_Trip", limit: asyncio.Timeout) -> httpx.Response:
         """Return the answer at the end of the redirects, its body unread."""
         while True:
             trip.judge()
@@ -259,15 +264,14 @@ class Fetcher:
                 await got.aclose()
                 raise
             await got.aclose()
-            if before_hop:
-                trip.paused_s += await _uncounted(before_hop(), limit)
+            if trip.turn:
+                trip.paused_s += await _uncounted(trip.turn.again(), limit)
             trip.url = onward
 
     def _transport(self, url: str) -> httpx.AsyncHTTPTransport:
         origin = urls.origin(url) or url
         transport = self._transports.get(origin)
         if transport is None:
-            self._tls = self._tls or httpx.create_ssl_context(trust_env=False)
             transport = httpx.AsyncHTTPTransport(verify=self._tls, trust_env=False)
             # httpx takes no network backend, so its pool gives way to one that has ours.
             transport._pool = _Pool(self._tls, self._egress)
@@ -298,10 +302,17 @@ class _Trip:
     """One fetch on its way: where it is, what it has seen, what it has cost."""
 
     def __init__(
-        self, fetcher: Fetcher, url: str, want: Want, origin: str, headers: Headers
+        self,
+        fetcher: Fetcher,
+        url: str,
+        want: Want,
+        origin: str,
+        headers: Headers,
+        turn: Turn | None,
     ) -> None:
         self.url = url
         self.want = want
+        self.turn = turn
         self.wire_bytes = 0
         self.paused_s = 0.0
         """Seconds in which nothing was asked for, because of the site's pace."""
@@ -355,11 +366,17 @@ class _Trip:
             headers.append(("Cookie", self._cookie()))
         target = self.url[len(self._here or "") :].encode("ascii")
         timeouts = {"connect": CONNECT_S, "read": IDLE_S}
-        extensions = {"target": target, "timeout": timeouts}
+        extensions: dict[str, object] = {"target": target, "timeout": timeouts}
+        if self.turn:
+            extensions["trace"] = self._traced
         try:
             return httpx.Request("GET", self.url, headers=headers, extensions=extensions)
         except httpx.InvalidURL as error:
             raise _Stop(Outcome.INVALID_URL, str(error)) from None
+
+    async def _traced(self, event: str, info: dict[str, object]) -> None:
+        if event == "http11.send_request_headers.started" and self.turn:
+            self.turn.sent()
 
     def arrived(self, got: httpx.Response) -> str | None:
         """Take the head of an answer; return where it redirects to, or None."""

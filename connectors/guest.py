@@ -103,7 +103,7 @@ class Guest:
                     headers=self._headers,
                     etag=etag,
                     last_modified=last_modified,
-                    before_hop=seat.again,
+                    turn=seat if self.pace.gap_s else None,
                 )
             answer = self._weighed(replace(answer, attempts=attempt))
             wait_s = None if once else self._again_in(answer, attempt)
@@ -141,7 +141,7 @@ class Guest:
             want=self._ruled(want),
             origin=self.origin,
             headers=self._headers,
-            before_hop=seat.again,
+            turn=seat if self.pace.gap_s else None,
         ) as got:
             try:
                 yield got
@@ -158,7 +158,7 @@ class Guest:
 
     def _weighed(self, answer: Answer) -> Answer:
         """Count an answer; return it, or the fault that it stands for a challenge."""
-        self.requests += max(1, len(answer.hops))
+        self.requests += len(answer.hops)
         self.bytes += answer.wire_bytes
         if isinstance(answer, Fault):
             return answer
@@ -207,12 +207,17 @@ class Guest:
 
 
 class _Seat:
-    """A request's place: at its site, and among all requests of the process."""
+    """A request's place: at its site, and among all requests of the process.
+
+    The site's turn is held until the request is on its way. A connection that takes long would
+    otherwise let the next request catch up with this one.
+    """
 
     def __init__(self, guest: Guest) -> None:
         self._guest = guest
         self._slots = guest._fetcher.slots
         self._seated = False
+        self._in_turn = False
 
     async def __aenter__(self) -> Self:
         await self._guest._places.acquire()
@@ -232,21 +237,41 @@ class _Seat:
         self._rise()
         await self._sit()
 
+    def sent(self) -> None:
+        """Start the site's clock, and let the next request wait for it."""
+        if self._in_turn:
+            self._in_turn = False
+            self._guest.pace.started(_now())
+            self._guest._turn.release()
+
     async def _sit(self) -> None:
-        """Wait for the site's turn, and for a slot; the clock starts when both are there."""
+        """Wait for the site's turn, and for a slot."""
+        await self._guest._turn.acquire()
+        self._in_turn = True
+        try:
+            await self._wait()
+        except BaseException:
+            self._rise()
+            raise
+        if not self._guest.pace.gap_s:
+            self.sent()
+
+    async def _wait(self) -> None:
         pace = self._guest.pace
-        async with self._guest._turn:
-            if self._guest._room:
-                await self._guest._room()
-            while not self._seated:
-                await asyncio.sleep(max(0.0, pace.next_at() - _now()))
-                await self._slots.acquire()
-                self._seated = True
-                if pace.next_at() > _now():  # the site asked for a rest in the meantime
-                    self._rise()
-            pace.started(_now())
+        if self._guest._room:
+            await self._guest._room()
+        while not self._seated:
+            await asyncio.sleep(max(0.0, pace.next_at() - _now()))
+            await self._slots.acquire()
+            self._seated = True
+            if pace.next_at() > _now():  # the site asked for a rest in the meantime
+                self._leave_slot()
 
     def _rise(self) -> None:
+        self.sent()
+        self._leave_slot()
+
+    def _leave_slot(self) -> None:
         if self._seated:
             self._seated = False
             self._slots.release()
