@@ -1,0 +1,122 @@
+"""A kill at any moment: no row is lost, written twice, unreadable, or taken back."""
+
+import multiprocessing
+import random
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.context import ForkServerContext
+from pathlib import Path
+
+import pytest
+
+from flows import report
+from tests import crashing
+from tests.crashing import PAGES, SITES, Watch
+
+ROWS = {"urls": PAGES + 1, "pages": PAGES, "chunks": 2 * PAGES}
+"""Rows of each site in a whole run."""
+
+
+@pytest.fixture(scope="module")
+def processes() -> ForkServerContext:
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.crashing"])
+    return context
+
+
+def lives(processes: ForkServerContext, *told: object, killed_after_s: float | None = None) -> int:
+    """Let a writer live to its end, or to its death; its exit status."""
+    process = processes.Process(target=crashing.live, args=told)
+    process.start()
+    process.join(60 if killed_after_s is None else killed_after_s)
+    process.kill()
+    process.join(60)
+    assert process.exitcode is not None
+    return process.exitcode
+
+
+@contextmanager
+def watching(root: Path) -> Iterator[Watch]:
+    """Read the dataset over and over while something else goes on."""
+    watch, over = Watch(root), threading.Event()
+
+    def look() -> None:
+        while not over.is_set():
+            watch.look()
+
+    reader = threading.Thread(target=look)
+    reader.start()
+    try:
+        yield watch
+    finally:
+        over.set()
+        reader.join()
+
+
+def check_whole(root: Path, watch: Watch) -> None:
+    """All runs are whole and nothing is left of what they needed on the way."""
+    watch.look()
+    runs = sorted(path.name for path in (root / "runs").iterdir())
+
+    assert watch.faults == []
+    for run in runs:
+        told = report.read(root / "runs" / run)
+        assert (told["status"], told["total"]["declared"]) == (
+            "complete",
+            ROWS["urls"] * len(SITES),
+        )
+    for name, rows in ROWS.items():
+        assert len(watch.seen[f"runs/*/{name}"]) == rows * len(SITES) * len(runs)
+    assert len(watch.seen["corpus/pages"]) == ROWS["pages"] * len(SITES)
+    assert len(watch.seen["corpus/chunks"]) == ROWS["chunks"] * len(SITES)
+    assert sorted(path.name for path in root.iterdir()) == [".work", "corpus", "runs"]
+    assert [path.name for path in (root / ".work").iterdir() if path.is_dir()] == []
+
+
+def check_death(processes: ForkServerContext, root: Path, step: int) -> int:
+    """Die at a step, be read, live again and be whole; the exit status of the first life."""
+    status = lives(processes, root, step, step)
+    watch = Watch(root)
+    watch.look()
+
+    assert lives(processes, root, 0, step + 1) == 0
+    check_whole(root, watch)
+    return status
+
+
+def test_a_death_on_the_way_to_the_disk_costs_nothing_that_was_visible(
+    processes: ForkServerContext, tmp_path: Path
+) -> None:
+    step = 1
+    while check_death(processes, tmp_path / str(step), step):
+        step += 1 + step // 3  # the first steps one by one, then ever fewer
+
+    assert step > 100
+
+
+@pytest.mark.slow
+def test_a_death_at_each_single_step_costs_nothing_that_was_visible(
+    processes: ForkServerContext, tmp_path: Path
+) -> None:
+    step = 1
+    while check_death(processes, tmp_path / str(step), step):
+        step += 1
+
+    assert step > 100
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_reader_is_never_deceived_while_a_writer_is_killed_again_and_again(
+    seed: int, processes: ForkServerContext, tmp_path: Path
+) -> None:
+    rand = random.Random(seed)  # noqa: S311  # repeatable on purpose
+
+    with watching(tmp_path) as watch:
+        for life in range(10):
+            after_s = rand.random() / 4
+            lives(processes, tmp_path, 0, life, killed_after_s=after_s)
+        assert lives(processes, tmp_path, 0, 99) == 0
+
+    assert watch.looks > 3
+    check_whole(tmp_path, watch)

@@ -1,0 +1,124 @@
+"""Merging keeps every row, in order, however little is held in memory."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from connectors import files, merging
+from connectors.merging import Source
+from flows import rows, schema
+from tests import samples
+
+SITES = ("https://a.test", "https://b.test")
+
+
+def sightings(keys: list[tuple[str, int]]) -> pa.Table:
+    found = [samples.sighting(f"/{number:03d}", site) for site, number in keys]
+    return schema.table("sightings", [rows.sighting(seen, run_id="r") for seen in found])
+
+
+def alerts(said: list[tuple[str, str]]) -> pa.Table:
+    """Alerts by subject and message."""
+    found = [rows.alert(samples.alert(subject=subject), run_id="r") for subject, _ in said]
+    for row, (_, message) in zip(found, said, strict=True):
+        row["message"] = message
+    return schema.table("alerts", found)
+
+
+def written(folder: Path, name: str, tables: list[pa.Table]) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    paths = [folder / f"{number}.parquet" for number in range(len(tables))]
+    for path, table in zip(paths, tables, strict=True):
+        files.write(path, name, table)
+    return paths
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    parts=st.lists(
+        st.lists(st.tuples(st.sampled_from(SITES), st.integers(0, 200)), max_size=60), max_size=5
+    ),
+    bucket=st.sampled_from([200, 2_000, 1 << 20]),
+)
+def test_every_row_comes_out_once_and_in_order(
+    parts: list[list[tuple[str, int]]],
+    bucket: int,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path_factory.mktemp("merge")
+    monkeypatch.setattr(merging, "BUCKET_BYTES", bucket)
+    paths = written(folder, "sightings", [sightings(part) for part in parts])
+
+    merged = list(merging.ordered("sightings", [Source(paths=paths)], folder / "spool"))
+
+    found = [(row["site"], row["url"]) for table in merged for row in table.to_pylist()]
+    put = [(site, f"{site}/{number:03d}") for part in parts for site, number in part]
+    assert found == sorted(put)
+    assert not (folder / "spool").exists() or not any((folder / "spool").iterdir())
+
+
+def test_all_rows_of_a_key_come_in_one_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "BUCKET_BYTES", 100)
+    keys = [(site, number % 7) for number in range(300) for site in SITES]
+    paths = written(tmp_path / "in", "sightings", [sightings(keys), sightings(keys)])
+
+    merged = list(merging.ordered("sightings", [Source(paths=paths)], tmp_path / "spool"))
+
+    urls = [set(table["url"].to_pylist()) for table in merged]
+    assert len([part for part in urls if part]) > 3
+    assert sum(len(part) for part in urls) == len(set.union(*urls)) == 14
+
+
+@pytest.mark.parametrize("bucket", [100, 1 << 20], ids=["on disk", "in memory"])
+def test_what_is_told_again_replaces_what_was_told_before(
+    bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "BUCKET_BYTES", bucket)
+    first = alerts([("a", "old"), ("b", "only"), ("a", "newer")])
+    paths = written(tmp_path / "in", "alerts", [first, alerts([("a", "last")])])
+
+    merged = pa.concat_tables(merging.ordered("alerts", [Source(paths=paths)], tmp_path / "spool"))
+
+    assert merged.select(["subject", "message"]).to_pylist() == [
+        {"subject": "a", "message": "last"},
+        {"subject": "b", "message": "only"},
+    ]
+
+
+def test_a_source_keeps_to_its_site_and_leaves_out_urls(tmp_path: Path) -> None:
+    paths = written(
+        tmp_path / "in", "sightings", [sightings([(s, n) for s in SITES for n in (1, 2)])]
+    )
+    source = Source(paths=paths, site=SITES[0], without=pa.array([f"{SITES[0]}/001"]))
+
+    assert [table["url"].to_pylist() for table in source.tables()] == [[f"{SITES[0]}/002"]]
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "0-000001.parquet"
+    path.write_bytes(b"PAR1 no more than that PAR1")
+
+    with pytest.raises(OSError, match=r"damaged file .*0-000001\.parquet"):
+        list(Source(paths=[path]).tables())
+
+
+def test_row_groups_have_a_bound_in_rows_and_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "GROUP_ROWS", 100)
+    monkeypatch.setattr(files, "GROUP_BYTES", 4_000)
+    table = sightings([(SITES[0], number) for number in range(450)])
+
+    files.write(tmp_path / "0.parquet", "sightings", table)
+
+    meta = pq.read_metadata(tmp_path / "0.parquet")
+    sizes = [meta.row_group(group).num_rows for group in range(meta.num_row_groups)]
+    assert sum(sizes) == 450
+    assert max(sizes) <= 100
