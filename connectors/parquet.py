@@ -1,5 +1,6 @@
 """ParquetSink: rows of whole URLs, committed together; the dataset is the checkpoint."""
 
+import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -22,6 +23,8 @@ from flows.records import (
 )
 from flows.schema import NOTES, TABLES
 from flows.urls import hash64
+
+logger = logging.getLogger(__name__)
 
 FEW_PAGES: Final = 8
 MANY_PAGES: Final = 256
@@ -213,6 +216,9 @@ class _Partition(StatefulSinkPartition[Row, None]):
         return pages >= enough or self._text >= MOST_BYTES or self._rows >= MOST_ROWS
 
     def _flush(self) -> None:
+        if self._ended and self._rows:
+            logger.error("rows came after the end of their site", extra={"rows": self._rows})
+            self._clear()
         if not self._rows:
             return
         tables = {name: schema.table(name, found) for name, found in self._waiting.items()}
