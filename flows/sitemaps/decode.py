@@ -32,7 +32,8 @@ NO_CHARSETS = ("idna", "punycode", "raw", "undefined", "unicode", "utf-7")
 """Codecs of Python that are no encodings of the Web."""
 
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([\w.:\-]{1,40})[\"']").search
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]+")
+_CONTROLS = bytes(byte for byte in range(0x20) if byte not in b"\t\n\r")
+_CONTROL_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]+")
 
 
 class Decoder:
@@ -88,33 +89,38 @@ class Decoder:
         if name.startswith("utf-32"):
             self._faults.once("sitemap_malformed", "UTF-32, which hardly any reader knows")
         if name in {"utf-8", "ascii"}:
-            return _Lenient("cp1252", self._faults)
+            return _Lenient("cp1252", self._faults, note=True)
         if name in WESTERN:
-            return _Lenient(WESTERN[name], None)
+            return _Lenient(WESTERN[name], self._faults, note=False)
         return codecs.getincrementaldecoder(name)("replace")
 
     def _decode(self, data: bytes, *, final: bool) -> str:
         return self._codec.decode(data, final) if self._codec else ""
 
     def _clean(self, text: str) -> str:
-        if _CONTROLS.search(text) is None:
+        """Return `text` without control characters; `_Lenient` has none."""
+        if isinstance(self._codec, _Lenient) or _CONTROL_TEXT.search(text) is None:
             return text
         self._faults.once("sitemap_malformed", "control characters")
-        return _CONTROLS.sub("", text)
+        return _CONTROL_TEXT.sub("", text)
 
 
 class _Lenient(codecs.IncrementalDecoder):
     """UTF-8, and what is not is read in an 8-bit encoding: a stray byte costs only itself."""
 
-    def __init__(self, fallback: str, faults: Faults | None) -> None:
-        """Report stray bytes when there are `faults`."""
+    def __init__(self, fallback: str, faults: Faults, *, note: bool) -> None:
+        """Report control characters to `faults`, and stray bytes when they are to be noted."""
         super().__init__()
         self._fallback = fallback
         self._faults = faults
+        self._note = note
         self._rest = b""
 
     def decode(self, data: bytes, final: bool = False) -> str:  # type: ignore[override]
-        whole = self._rest + data
+        clean = data.translate(None, _CONTROLS)  # four times as fast as a search in the text
+        if len(clean) < len(data):
+            self._faults.once("sitemap_malformed", "control characters")
+        whole = self._rest + clean
         found = []
         at = 0
         while at < len(whole):
@@ -128,10 +134,7 @@ class _Lenient(codecs.IncrementalDecoder):
                 found.append(whole[at:start].decode("utf-8"))
                 found.append(whole[start:end].decode(self._fallback, "replace"))
                 at = end
-                self._note()
+                if self._note:
+                    self._faults.once("sitemap_malformed", "bytes that are not UTF-8")
         self._rest = whole[at:]
         return "".join(found)
-
-    def _note(self) -> None:
-        if self._faults is not None:
-            self._faults.once("sitemap_malformed", "bytes that are not UTF-8")

@@ -3,6 +3,7 @@
 import re
 
 from flows import urls
+from flows.sitemaps import plain
 from flows.sitemaps.entries import Entry, Text
 from flows.sitemaps.faults import Faults
 from flows.sitemaps.records import Child, Declared, Maker
@@ -31,19 +32,14 @@ PAGE = {"html", "head", "body"}
 MAX_DEPTH = 64
 """Open elements that are remembered; sitemaps and feeds need less than ten."""
 
+MAX_PREFIX = 16
+"""Characters of a prefix whose entries are skimmed."""
+
 MAX_JUNK = 1_000
 """Tags before the root; printed warnings have a few."""
 
-_SIMPLE = re.compile(
-    r"\s*+<url>\s*+<loc>([^<]{0,4096}+)</loc>\s*+"
-    r"(?:<lastmod>([^<&]{0,64}+)</lastmod>\s*+)?+"
-    r"(?:<changefreq>([^<&]{0,64}+)</changefreq>\s*+)?+"
-    r"(?:<priority>([^<&]{0,64}+)</priority>\s*+)?+</url>"
-).match
 _NO_ADDRESS = re.compile(r"guid.*\bisPermaLink\s*=\s*.false", re.IGNORECASE | re.DOTALL).match
 """A name of an RSS item that is none of a place."""
-
-"""The whole of an entry as nearly all are written: a third of the work of its tags."""
 
 
 class Elements:
@@ -66,7 +62,8 @@ class Elements:
         self._spaces: dict[str, str] = {}
         """Namespaces by prefix, as the root declares them."""
         self._plain = False
-        """Whether the root is a urlset without a prefix."""
+        """Whether the root is a urlset whose entries may be plain."""
+        self._plain_entry = plain.entry("")
         self._junk = 0
         self._open: list[str] = []
         self._deeper = 0
@@ -88,15 +85,25 @@ class Elements:
     def skim(self, text: str, at: int) -> int:
         """Read plain entries."""
         declared, resolve, found = self._maker.declared, self._references.resolve, self._found
-        while plain := _SIMPLE(text, at):
-            loc, lastmod, frequency, priority = plain.groups()
-            address = resolve(loc)
+        while entry := self._plain_entry(text, at):
+            loc, lastmod, frequency, priority, extension, _, _ = entry.groups()
+            links = self._alternates(entry[0]) if extension else ()
+            if links is None:
+                break
+            address = resolve(loc or "")
             if address is None:
                 self._lose()
-            elif record := declared(address, lastmod, frequency, priority):
+            elif record := declared(address, lastmod, frequency, priority, links):
                 found.append(record)
-            at = plain.end()
+            at = entry.end()
         return at
+
+    def _alternates(self, entry: str) -> list[tuple[str, str]] | None:
+        """Return the alternates of a plain entry, or None when its tags must tell."""
+        links = plain.alternates(entry) if ":link" in entry else []
+        if links is None or "&" not in entry:
+            return links
+        return [(lang, self._references.resolve(href) or "") for lang, href in links]
 
     def start(self, name: str, attributes: str) -> None:
         """Take a start tag."""
@@ -167,6 +174,7 @@ class Elements:
                 self._malformed("more than one root element")
             self._rooted(kind, prefix)
             self._declare(self._references.attributes(attributes))
+            self._plan(kind, prefix)
             return True
         if self.kind is None and local in PAGE:
             self._page()
@@ -174,7 +182,6 @@ class Elements:
         self._malformed(f"<{local}> outside the root element")
         if self.kind is None and local in ENTRIES["urlset"]:
             self._rooted("urlset" if local == "url" else "index", prefix)
-            self._plain = False
         self._junk += 1
         self.over = self.kind is None and self._junk > MAX_JUNK
         return local in self._names
@@ -183,7 +190,7 @@ class Elements:
         self.kind = self.kind or kind
         self._names = ENTRIES[kind]
         self._prefix = prefix
-        self._plain = kind == "urlset" and not prefix
+        self._plain = False
 
     def _declare(self, attributes: dict[str, str]) -> None:
         """Take what the root says of namespaces, and of what addresses are relative to."""
@@ -195,6 +202,14 @@ class Elements:
         base = attributes.get("xml:base")
         if base is not None:
             self._maker.base = urls.canonical(base, self._maker.base) or self._maker.base
+
+    def _plan(self, kind: str, prefix: str) -> None:
+        """Let plain entries be skimmed, unless a second prefix says the same as the root's."""
+        own = self._spaces.get(prefix)
+        twice = own is not None and list(self._spaces.values()).count(own) > 1
+        if kind == "urlset" and not twice and len(prefix) <= MAX_PREFIX:
+            self._plain = True
+            self._plain_entry = plain.entry(prefix)
 
     def _page(self) -> None:
         self.kind = "html"

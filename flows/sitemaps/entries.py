@@ -42,20 +42,19 @@ class Entry:
         return (same and name in TEXTS[self.name]) or (prefix, name) == ("dc", "date")
 
     def keep(self, name: str, text: str) -> None:
-        """Take the text of a child; the first of its name counts."""
-        if text.strip():
-            self._texts.setdefault(name, text)
+        """Take the text of a child; the last of its name counts."""
+        self._texts[name] = text
 
     def link(self, attributes: dict[str, str]) -> None:
         """Take the attributes of a `link`: an alternate of the page, or what the entry is of."""
-        href = attributes.get("href", "").strip()
-        if not href or attributes.get("rel", "alternate").strip().lower() != "alternate":
+        href = attributes.get("href", "")
+        if not href.strip() or attributes.get("rel", "alternate").strip().lower() != "alternate":
             return
         if self.name == "entry":
             page = attributes.get("type", PAGE_TYPES[0]).strip().lower().startswith(PAGE_TYPES)
             self._links.setdefault(page, href)
-        elif len(self._alternates) < MAX_ALTERNATES and attributes.get("hreflang", "").strip():
-            self._alternates.append((attributes["hreflang"].strip(), href))
+        elif len(self._alternates) < MAX_ALTERNATES and "hreflang" in attributes:
+            self._alternates.append((attributes["hreflang"], href))
 
     def make(self, maker: Maker) -> Declared | Child | None:
         """Return the record of the entry, or None when it has no address."""
@@ -68,7 +67,7 @@ class Entry:
                 text("lastmod"),
                 text("changefreq"),
                 text("priority"),
-                tuple(self._alternates),
+                self._alternates,
             )
         dates = ("pubdate", "updated", "modified", "date", "published")
         date = next((text(name) for name in dates if name in self._texts), None)

@@ -14,7 +14,7 @@ MAX_TOKEN = 1 << 16
 """Characters of a tag or document type; what is longer is skipped."""
 
 _TAG = re.compile(
-    r"""<(/?)([^\s<>/!?="'&;]++)
+    r"""([^<]*+)<(/?)([^\s<>/!?="'&;]++)
         ((?:[^<>"'/]++|"[^<"]*+"|'[^<']*+'|/(?!>))*+)
         (/?)>""",
     re.VERBOSE,
@@ -73,28 +73,28 @@ class Markup:
                 then = self._skip(buffer, at, final=final)
             elif handler.skimming and (then := handler.skim(buffer, at)) > at:
                 pass
+            elif (tag := _TAG(buffer, at)) and tag.end() - tag.end(1) <= MAX_TOKEN:
+                self._tell(*tag.groups())
+                then = tag.end()
             elif buffer[at] != "<":
                 then = buffer.find("<", at)
                 then = then if then >= 0 else len(buffer)
                 handler.text(buffer[at:then])
             else:
-                then = self._tag(buffer, at) or self._other(buffer, at, final=final)
+                then = self._other(buffer, at, final=final)
             if then == at:
                 break
             at, self._begun = then, True
         self._rest = buffer[at:] if not handler.over else ""
 
-    def _tag(self, buffer: str, at: int) -> int:
-        """Read the tag at `at`; return its end, or 0 when there is no whole one."""
-        found = _TAG(buffer, at)
-        if found is None or found.end() - at > MAX_TOKEN:
-            return 0
-        slash, name, attributes, empty = found.groups()
+    def _tell(self, text: str, slash: str, name: str, attributes: str, empty: str) -> None:
+        """Tell the text before a tag, and the tag."""
+        if text:
+            self._handler.text(text)
         if not slash:
             self._handler.start(name, attributes)
         if slash or empty:
             self._handler.end(name)
-        return found.end()
 
     def _other(self, buffer: str, at: int, *, final: bool) -> int:
         """Read what else a `<` may begin; return `at` when more text is needed to tell."""

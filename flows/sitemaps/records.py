@@ -1,6 +1,7 @@
 """What a sitemap declares, as records, and the checks of their fields."""
 
 import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -73,7 +74,7 @@ class Maker:
         lastmod: str | None = None,
         changefreq: str | None = None,
         priority: str | None = None,
-        links: tuple[tuple[str, str], ...] = (),
+        links: Sequence[tuple[str, str]] = (),
     ) -> Declared | None:
         """Return the page, or None when it has no URL at all."""
         loc = loc.strip()
@@ -160,13 +161,13 @@ class Maker:
         if text:
             self._faults.add("field_invalid", shown)
 
-    def _alternates(self, links: tuple[tuple[str, str], ...]) -> tuple[Alternate, ...]:
+    def _alternates(self, links: Sequence[tuple[str, str]]) -> tuple[Alternate, ...]:
         """Return the alternates whose URL is one; one that is none costs nothing but itself."""
         found = []
         for lang, href in links[:MAX_ALTERNATES]:
-            url = urls.declared(href, self.base)
+            url = urls.canonical(href) or urls.declared(href, self.base)
             if url is None:
                 self._field(f"hreflang {lang} {href}", href)
-            else:
-                found.append(Alternate(lang=lang, url=url))
+            elif lang.strip() and href.strip():
+                found.append(Alternate(lang=lang.strip(), url=url))
         return tuple(found)
