@@ -35,14 +35,14 @@ def file_name(site: str) -> str:
     return f"{readable}-{unique}.parquet"
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, work: Path) -> None:
     """See to it that both tables open before the first site has been read."""
     for name in CORPUS:
         (folder / name).mkdir(parents=True, exist_ok=True)
         if not any((folder / name).glob("*.parquet")):
-            beside = folder / f".{name}"
-            files.write(beside, name, SCHEMAS[name].empty_table())
-            beside.replace(folder / name / "empty.parquet")
+            staged = work / f"{name}.tmp"
+            files.write(staged, name, SCHEMAS[name].empty_table())
+            staged.replace(folder / name / "empty.parquet")
 
 
 def stored(folder: Path, site: str) -> Iterator[tuple[str, str]]:

@@ -95,7 +95,7 @@ class Dataset:
             if left.is_dir():
                 files.remove(left)
         self.runs.mkdir(exist_ok=True)
-        corpus.prepare(self.corpus)
+        corpus.prepare(self.corpus, self.work)
         moment = self._moment()
         noted: dict[str, Any] = {
             "run_id": f"{moment:{_STAMP}}{moment.microsecond // 1000:03d}-{secrets.token_hex(2)}",
@@ -104,7 +104,7 @@ class Dataset:
             "version": version,
             "shards": shards,
         }
-        files.write_json(self.pointer, noted)
+        files.write_json(self.pointer, noted, self.work)
         run = Run(self, **noted)
         run.recover()
         return run

@@ -109,14 +109,17 @@ def weight(path: Path) -> int:
     return sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
 
 
-def write_json(path: Path, value: dict[str, Any]) -> None:
-    """Put `value` at `path` at once: a reader finds the old text or the new one."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with beside.open("w", encoding="utf-8") as file:
+def write_json(path: Path, value: dict[str, Any], work: Path | None = None) -> None:
+    """Put `value` at `path` at once: a reader finds the old text or the new one.
+
+    It is written in `work` first, by one process at a time; beside `path` when there is none.
+    """
+    staged = (work or path.parent) / f"{path.name}.tmp"
+    with staged.open("w", encoding="utf-8") as file:
         json.dump(value, file, ensure_ascii=False, indent=1)
         file.flush()
         os.fsync(file.fileno())
-    beside.replace(path)
+    staged.replace(path)
     sync(path.parent)
 
 

@@ -71,7 +71,7 @@ def check_whole(root: Path, watch: Watch) -> None:
     assert len(watch.seen["corpus/pages"]) == ROWS["pages"] * len(SITES)
     assert len(watch.seen["corpus/chunks"]) == ROWS["chunks"] * len(SITES)
     assert sorted(path.name for path in root.iterdir()) == [".work", "corpus", "runs"]
-    assert [path.name for path in (root / ".work").iterdir() if path.is_dir()] == []
+    assert not [path for path in (root / ".work").iterdir() if path.is_dir()]
 
 
 def check_death(processes: ForkServerContext, root: Path, step: int) -> int:
