@@ -18,7 +18,7 @@ from flows.records import Row
 from tests import samples
 
 SITES = ("https://a.test", "https://b.test")
-PAGES = 14
+PAGES = 10
 KEYS = {"urls": ("site", "url"), "pages": ("site", "url"), "chunks": ("chunk_id",)}
 
 

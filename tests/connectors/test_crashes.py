@@ -95,17 +95,6 @@ def test_a_death_on_the_way_to_the_disk_costs_nothing_that_was_visible(
     assert step > 100
 
 
-@pytest.mark.slow
-def test_a_death_at_each_single_step_costs_nothing_that_was_visible(
-    processes: ForkServerContext, tmp_path: Path
-) -> None:
-    step = 1
-    while check_death(processes, tmp_path / str(step), step):
-        step += 1
-
-    assert step > 100
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_reader_is_never_deceived_while_a_writer_is_killed_again_and_again(
     seed: int, processes: ForkServerContext, tmp_path: Path
