@@ -139,10 +139,13 @@ class Stream(httpcore.AsyncNetworkStream):
         loop = asyncio.get_running_loop()
         self._pipe.unread.clear()  # said in the clear, so not by whom we are going to trust
         try:
-            self._transport = await self._secured(loop, ssl_context, server_hostname, timeout)
+            async with asyncio.timeout(timeout or CONNECT_S):
+                self._transport = await self._secured(loop, ssl_context, server_hostname)
+        except TimeoutError:
+            raise NoConnection(Outcome.TIMEOUT, "no TLS handshake", passing=True) from None
         except ssl.SSLError as error:
             raise _distrust(error) from None
-        except OSError as error:  # ConnectionAbortedError is also what a slow handshake raises
+        except OSError as error:
             detail = str(error) or "connection lost in the TLS handshake"
             raise NoConnection(Outcome.CONNECTION_ERROR, detail, passing=True) from None
         return self
@@ -152,15 +155,10 @@ class Stream(httpcore.AsyncNetworkStream):
         loop: asyncio.AbstractEventLoop,
         context: ssl.SSLContext,
         host: str | None,
-        seconds: float | None,
     ) -> asyncio.Transport:
         try:
             secured = await loop.start_tls(
-                self._transport,
-                self._pipe,
-                context,
-                server_hostname=host,
-                ssl_handshake_timeout=seconds or CONNECT_S,
+                self._transport, self._pipe, context, server_hostname=host
             )
         except BaseException:
             self._transport.abort()
