@@ -28,6 +28,9 @@ NUL_PATTERNS = (
 WESTERN = {"iso8859-1": "cp1252", "cp1252": "cp1252", "iso8859-15": "iso8859-15"}
 """Encodings declared by default where UTF-8 is meant: bytes that are UTF-8 are read as such."""
 
+MAX_STRAYS = 10_000
+"""Bytes that are not UTF-8 before a file counts as one in the 8-bit encoding altogether."""
+
 NO_CHARSETS = ("idna", "punycode", "raw", "undefined", "unicode", "utf-7")
 """Codecs of Python that are no encodings of the Web."""
 
@@ -114,6 +117,7 @@ class _Lenient(codecs.IncrementalDecoder):
         self._fallback = fallback
         self._faults = faults
         self._note = note
+        self._strays = 0
         self._rest = b""
 
     def decode(self, data: bytes, final: bool = False) -> str:  # type: ignore[override]
@@ -123,7 +127,7 @@ class _Lenient(codecs.IncrementalDecoder):
         whole = self._rest + clean
         found = []
         at = 0
-        while at < len(whole):
+        while at < len(whole) and self._strays < MAX_STRAYS:
             try:
                 text, used = codecs.utf_8_decode(memoryview(whole)[at:], "strict", final)
                 found.append(text)
@@ -134,7 +138,11 @@ class _Lenient(codecs.IncrementalDecoder):
                 found.append(whole[at:start].decode("utf-8"))
                 found.append(whole[start:end].decode(self._fallback, "replace"))
                 at = end
-                if self._note:
-                    self._faults.once("sitemap_malformed", "bytes that are not UTF-8")
+                self._strays += 1
+        if self._strays >= MAX_STRAYS:
+            found.append(whole[at:].decode(self._fallback, "replace"))
+            at = len(whole)
+        if self._strays and self._note:
+            self._faults.once("sitemap_malformed", "bytes that are not UTF-8")
         self._rest = whole[at:]
         return "".join(found)

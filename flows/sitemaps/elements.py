@@ -123,11 +123,11 @@ class Elements:
             del self._open[self._entry.level - 1 :]
             self._finish(self._entry)
         self._open.append(name)
-        self.skimming = self._plain and len(self._open) == 1
         if self._entry is None:
             self._begin(prefix, local, attributes)
         elif len(self._open) == self._entry.level + 1:
             self._child(self._entry, prefix, local, attributes)
+        self.skimming = self._plain and len(self._open) == 1 and self._entry is None
 
     def end(self, name: str) -> None:
         """Take an end tag."""

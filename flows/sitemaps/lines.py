@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 
-MAX_LINE = 1 << 16
-"""Characters of a line; what is longer holds no URL."""
+from flows import urls
+
+MAX_LINE = urls.MAX_LENGTH + 1
+"""Characters of a line that are kept: one more than a URL may have."""
 
 _ENDS = re.compile(r"\r\n|\r|\n").split
 _URL = re.compile(r"https?://\S+", re.IGNORECASE).fullmatch
@@ -39,11 +41,10 @@ class Lines:
 
     def _line(self, end: str) -> Iterator[str]:
         self._keep(end)
-        if self._size <= MAX_LINE:
-            yield "".join(self._rest).strip()
+        yield "".join(self._rest).strip()
         self._rest, self._size = [], 0
 
     def _keep(self, text: str) -> None:
-        self._size += len(text)
-        if self._size <= MAX_LINE:
-            self._rest.append(text)
+        if self._size < MAX_LINE:
+            self._rest.append(text[: MAX_LINE - self._size])
+            self._size += len(text)

@@ -22,7 +22,7 @@ MAX_BYTES = 50 * 1024 * 1024
 READ_BYTES = 1 << 30
 """Unpacked bytes after which reading stops."""
 
-BARREN_BYTES = 1 << 24
+BARREN_BYTES = 1 << 23
 """Unpacked bytes without an entry after which reading stops: a bomb, or white space for ever."""
 
 WINDOW = 4_096

@@ -21,6 +21,9 @@ CLOCK_SKEW = timedelta(days=1)
 MAX_ALTERNATES = 500
 """Alternates of one entry that are kept; there are fewer languages with a page for each."""
 
+MAX_SHOWN = 2_000
+"""Characters of an address that is none, as it is shown."""
+
 UNIFORM_AT_LEAST = 20
 """Entries of which one date for all says nothing; fewer may well have been published together."""
 
@@ -34,7 +37,7 @@ class Declared(NamedTuple):
     """
 
     url: str
-    """Canonical; the text as written when `invalid`."""
+    """Canonical; the text as written, or its beginning, when `invalid`."""
     lastmod: datetime | None = None
     """Aware, UTC; None when absent or unreadable."""
     lastmod_raw: str | None = None
@@ -87,7 +90,7 @@ class Maker:
             url = self._repaired(loc, url)
         raw = (lastmod.strip() or None) if lastmod else None
         return Declared(
-            url or loc,
+            url or loc[:MAX_SHOWN],
             self._date(raw),
             raw,
             self._frequency(changefreq) if changefreq else None,
