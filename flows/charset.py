@@ -7,7 +7,11 @@ only where nothing is said the bytes themselves are asked.
 import codecs
 import re
 
-BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 """Byte-order marks and what they mean (Encoding Standard, "BOM sniff")."""
 PRESCAN = 4096
 """Bytes searched for a `meta` charset; the standard says 1024, real pages need more."""

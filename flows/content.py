@@ -1,27 +1,93 @@
 """Main content of a page as Markdown, and what the page knows of itself."""
 
+import re
 from hashlib import blake2b
 
 import lxml.html
+from lxml import etree
+from lxml.html import HtmlElement
 
-from flows import charset, markdown, tokens
+from flows import charset, facts, maincontent, markdown, tokens, walls
+from flows.facts import Facts
+from flows.markdown import Written
 from flows.records import Document, Failure, Outcome, Page
+
+THIN_WORDS = 5
+"""Words below which a text without code, table or image is of no use."""
+_WORD = re.compile(r"[^\W_]+")
+_MORE = re.compile(r"```|^\||!\[|\$", re.MULTILINE)
 
 
 def extract(page: Page, *, encoding: str = "cl100k_base") -> Document | Failure:
     """Return the document of a page, or why there is none. Never raises for what a page holds."""
     text = charset.decode(page.body, page.charset)
-    if not text.strip():
+    tree = _parsed(text)
+    if tree is None:
         return Failure(entry=page.entry, outcome=Outcome.EMPTY, exchange=page.exchange)
-    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True)
-    tree = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
-    body = tree.find("body")
-    written = markdown.convert(tree if body is None else body, page.base_url)
+    try:
+        return _read(page, text, tree, encoding)
+    except (etree.LxmlError, RecursionError, ValueError) as why:
+        return _failure(page, Outcome.PARSE_ERROR, f"{type(why).__name__}: {why}"[:300])
+
+
+def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document | Failure:
+    """Return the document of a parsed page, or what stands in its place."""
+    told = facts.read(tree, page.base_url, page.robots_tag)
+    if told.noindex:
+        return _failure(page, Outcome.NOINDEX, told.noindex, told)
+    main = maincontent.find(tree, told.base_url)
+    written = markdown.write(main.node, told.base_url, main.chrome)
+    wall = walls.judge(tree, written.text, page.base_url) or _slight(written.text)
+    if wall:
+        return _failure(page, *wall, told)
     return Document(
         url=page.entry.url,
-        markdown=written,
-        content_hash=blake2b(written.encode("utf-8", "replace"), digest_size=16).hexdigest(),
+        markdown=written.text,
+        content_hash=blake2b(written.text.encode("utf-8"), digest_size=16).hexdigest(),
+        canonical_url=told.canonical_url,
+        title=told.title,
+        description=told.description,
+        lang=told.lang,
+        author=told.author,
+        published_at=told.published_at,
+        modified_at=told.modified_at,
         html_bytes=len(page.body),
         html_tokens=tokens.estimate(text, encoding),
-        tokens=tokens.count(written, encoding),
+        tokens=tokens.count(written.text, encoding),
+        structured=told.structured,
+        prices=told.prices,
+        anchors=written.anchors,
+        extraction=main.way,
+    )
+
+
+def _parsed(text: str) -> HtmlElement | None:
+    """Return the tree of a page, or None for one without an element."""
+    parser = lxml.html.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+    except (etree.LxmlError, ValueError):
+        return None
+
+
+def _slight(text: str) -> tuple[Outcome, str] | None:
+    """Return the outcome for a text that is too short to be of use."""
+    if not text.strip():
+        return Outcome.EMPTY, "no main content"
+    if len(text) > 100 or _MORE.search(text):
+        return None
+    words = walls.words(text)
+    return (Outcome.THIN, f"{words} words") if words < THIN_WORDS else None
+
+
+def _failure(page: Page, outcome: Outcome, detail: str, told: Facts | None = None) -> Failure:
+    """Return why a page is left out."""
+    return Failure(
+        entry=page.entry,
+        outcome=outcome,
+        detail=detail,
+        exchange=page.exchange,
+        canonical_url=told.canonical_url if told else None,
     )

@@ -1,5 +1,6 @@
 """The page's own DOM as Markdown: headings, code, tables, lists and links as the page has them."""
 
+from collections.abc import Set
 from dataclasses import dataclass
 
 from lxml.html import HtmlElement
@@ -16,13 +17,11 @@ class Written:
     """A heading's words as written, and its id on the page, in order."""
 
 
-def convert(node: HtmlElement, base_url: str) -> str:
-    """Return the content of `node` as Markdown, links resolved against `base_url`."""
-    return write(node, base_url).text
+def write(node: HtmlElement, base_url: str, without: Set[HtmlElement] = frozenset()) -> Written:
+    """Return the content of `node` as Markdown, but for the elements in `without`.
 
-
-def write(node: HtmlElement, base_url: str) -> Written:
-    """Return the content of `node` as Markdown with the ids of its headings."""
-    converter = Converter(base_url)
+    Links are resolved against `base_url`.
+    """
+    converter = Converter(base_url, without)
     text = converter.write(node)
     return Written(text, tuple(converter.anchors))

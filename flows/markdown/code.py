@@ -30,7 +30,9 @@ _TOOLING = re.compile(
     re.IGNORECASE,
 )
 _LINES = frozenset({"div", "li", "tr", "p"})
-_GONE = frozenset({"button", "script", "style", "svg", "select", "template", "textarea", "noscript"})
+_GONE = frozenset(
+    {"button", "script", "style", "svg", "select", "template", "textarea", "noscript"}
+)
 _NUMBERS = re.compile(r"[\s\d]*\Z")
 
 
@@ -66,7 +68,9 @@ def text_of(element: HtmlElement) -> str:
         if node is not element and node.tail:
             parts.append(node.tail)
     text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
-    return "\n".join(_unbroken(element)) if _lacks_breaks(element, text) else text.strip("\n").rstrip()
+    return (
+        "\n".join(_unbroken(element)) if _lacks_breaks(element, text) else text.strip("\n").rstrip()
+    )
 
 
 def is_tooling(node: HtmlElement) -> bool:
@@ -74,7 +78,9 @@ def is_tooling(node: HtmlElement) -> bool:
     if node.tag in _GONE:
         return True
     names = node.get("class")
-    return bool(names and _TOOLING.search(names) and node.tag not in ("pre", "code", "table", "tbody", "tr"))
+    return bool(
+        names and _TOOLING.search(names) and node.tag not in ("pre", "code", "table", "tbody", "tr")
+    )
 
 
 def _lacks_breaks(element: HtmlElement, text: str) -> bool:
@@ -87,11 +93,17 @@ def _line_elements(element: HtmlElement) -> list[HtmlElement]:
     inner = element
     while len(inner) == 1 and inner[0].tag in ("code", "span", "div"):
         inner = inner[0]
-    return [n for n in inner if n.tag in ("span", "code") and _is_line(n.get("class") or n.get("data-line"))]
+    return [
+        n
+        for n in inner
+        if n.tag in ("span", "code") and _is_line(n.get("class") or n.get("data-line"))
+    ]
 
 
 def _is_line(names: str | None) -> bool:
-    return names is not None and any(n in ("line", "token-line", "code-line", "view-line") for n in names.split())
+    return names is not None and any(
+        n in ("line", "token-line", "code-line", "view-line") for n in names.split()
+    )
 
 
 def _unbroken(element: HtmlElement) -> Iterator[str]:
@@ -104,7 +116,11 @@ def language_of(element: HtmlElement) -> str:
     inner = [n for n in element.iter("code")][:1]
     above = []
     node = element.getparent()
-    while node is not None and len(above) < 4 and node.tag in ("div", "figure", "td", "tr", "tbody", "table", "pre", "span"):
+    while (
+        node is not None
+        and len(above) < 4
+        and node.tag in ("div", "figure", "td", "tr", "tbody", "table", "pre", "span")
+    ):
         above.append(node)
         node = node.getparent()
     for node in [*inner, element, *above]:
@@ -139,18 +155,32 @@ def listing(table: HtmlElement) -> str | None:
     if not code:
         return None
     text = "\n".join(text_of(c) for c in code)
-    return fenced(text, language_of(next(code[0].iter("pre", "code"), code[0])) or language_of(table)) if text.strip() else None
+    return (
+        fenced(text, language_of(next(code[0].iter("pre", "code"), code[0])) or language_of(table))
+        if text.strip()
+        else None
+    )
 
 
 def _is_listing(table: HtmlElement, cells: list[HtmlElement]) -> bool:
     """Tell whether the first column holds line numbers and the second code."""
     if len(cells) == 2:
-        has_pre = cells[1].find(".//pre") is not None or _TOOLING.search(cells[0].get("class") or "") is not None
-        return bool(has_pre and _NUMBERS.match("".join(cells[0].itertext())) and "".join(cells[0].itertext()).strip())
+        has_pre = (
+            cells[1].find(".//pre") is not None
+            or _TOOLING.search(cells[0].get("class") or "") is not None
+        )
+        return bool(
+            has_pre
+            and _NUMBERS.match("".join(cells[0].itertext()))
+            and "".join(cells[0].itertext()).strip()
+        )
     names = table.get("class") or ""
-    return bool(re.search(r"(?:^|\s|-)(?:hljs-ln|blob|js-file-line-container|highlighttable|rouge-table|crayon-table|lntable)", names)) or (
-        _TOOLING.search(cells[0].get("class") or "") is not None
-    )
+    return bool(
+        re.search(
+            r"(?:^|\s|-)(?:hljs-ln|blob|js-file-line-container|highlighttable|rouge-table|crayon-table|lntable)",
+            names,
+        )
+    ) or (_TOOLING.search(cells[0].get("class") or "") is not None)
 
 
 def _start(cell: HtmlElement) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -23,7 +24,15 @@ BLOCKS = frozenset(
 )
 """Elements that only begin and end a paragraph."""
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-MARKED = {"b": "strong", "strong": "strong", "em": "em", "i": "em", "del": "del", "s": "del", "strike": "del"}
+MARKED = {
+    "b": "strong",
+    "strong": "strong",
+    "em": "em",
+    "i": "em",
+    "del": "del",
+    "s": "del",
+    "strike": "del",
+}
 """Elements written with marks around their words, and the kind that must not nest."""
 CODES = frozenset({"code", "kbd", "samp", "tt"})
 LISTS = frozenset({"ul", "ol", "menu", "dir"})
@@ -32,6 +41,8 @@ DEPTH = 12
 """Lists and quotes within each other that are still marked."""
 LOOKED_AT = 64
 """Descendants searched for a block."""
+SUBSTANTIAL = 400
+"""Characters from which what is said to readers without scripts is more than a warning."""
 SMALL = 24
 """Characters of a raised or lowered text that keeps its mark."""
 _SIGN = re.compile(r"[\s\W_]*\Z")
@@ -41,14 +52,18 @@ _PERMALINK = re.compile(
     re.IGNORECASE,
 )
 _PERMALINK_WORDS = re.compile(
-    r"\s*(?:permalink|permanent link|direct link|link|anchor|copy link|section titled|edit)\b.{0,80}\Z", re.IGNORECASE | re.DOTALL
+    r"\s*(?:permalink|permanent link|direct link|link|anchor|copy link|section titled|edit)\b.{0,80}\Z",
+    re.IGNORECASE | re.DOTALL,
 )
 _KINDS = "note|tip|hint|info|important|warning|caution|danger|error|attention|seealso|example|question|success|failure|bug|abstract|todo|quote"
-_ADMONITION = re.compile(r"(?:^|[\s_-])(?:admonition|admonitionblock|callout|custom-block|markdown-alert|notecard|theme-admonition)(?:$|[\s_-])")
+_ADMONITION = re.compile(
+    r"(?:^|[\s_-])(?:admonition|admonitionblock|callout|custom-block|markdown-alert|notecard|theme-admonition)(?:$|[\s_-])"
+)
 _ALERT = re.compile(r"(?:^|\s)(?:alert|notice)(?:\s|$)")
 _KIND = re.compile(rf"(?:^|[\s_-])({_KINDS})(?:$|[\s_-])", re.IGNORECASE)
 _TITLE = re.compile(
-    r"(?:admonition|alert|callout|custom-block|notecard|notice)[-_]*(?:title|heading|header|label)", re.IGNORECASE
+    r"(?:admonition|alert|callout|custom-block|notecard|notice)[-_]*(?:title|heading|header|label)",
+    re.IGNORECASE,
 )
 
 
@@ -88,9 +103,10 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
     walk itself keeps a stack of its own, so nesting costs no recursion.
     """
 
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, without: Set[HtmlElement] = frozenset()) -> None:
         super().__init__(heading_style=ATX, bullets="-*", strip_document=None)
         self.base = inline.Base(base_url)
+        self.without = without
         self.anchors: list[tuple[str, str]] = []
         self.stack: list[Frame] = []
         self.active: Counter[str] = Counter()
@@ -105,7 +121,7 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
         """Return the frame of `node` with all it holds written."""
         outer, self.stack = self.stack, [Frame(node, kind, "root")]
         root = self.stack[0]
-        events = etree.iterwalk(node, events=("start", "end"))
+        events = etree.iterwalk(node, events=("start", "end", "comment", "pi"))
         for event, element in events:
             if event == "start":
                 if element is node:
@@ -115,7 +131,8 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
                 else:
                     events.skip_subtree()
             elif element is not node:
-                self.end(element)
+                if event == "end":
+                    self.end(element)
                 self.text(element.tail)
         self.flush()
         self.stack = outer
@@ -192,6 +209,8 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
     def start(self, element: HtmlElement) -> bool:
         """Open an element; False when what is inside has been dealt with or is left out."""
         tag = element.tag
+        if element in self.without:
+            return False
         if tag == "span" and not element.get("class"):
             return True
         if tag in SKIPPED:
@@ -202,16 +221,8 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
             return False
         if tag in BLOCKS:
             return self.start_block(element)
-        starter = getattr(self, f"start_{tag}", None) or (self.start_heading if tag in HEADINGS else None)
-        if starter is not None:
-            return bool(starter(element))
-        if tag in MARKED:
-            return self.start_marked(element, MARKED[tag])
-        if tag in CODES:
-            return self.start_code(element)
-        if tag in LISTS:
-            return self.start_list(element)
-        return not _is_noise(element)
+        starter = STARTERS.get(tag)
+        return True if starter is None else bool(getattr(self, starter)(element))
 
     def start_skipped(self, element: HtmlElement) -> bool:
         """Leave an element out, but for a formula's source, a task's box and an image's stand-in."""
@@ -220,9 +231,16 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
         elif element.tag == "input" and element.get("type") == "checkbox" and self.top.name == "li":
             self.raw("[x] " if element.get("checked") is not None else "[ ] ")
         elif element.tag == "noscript":
-            before = element.getprevious()
-            return element.find("img") is not None and (before is None or before.tag != "img")
+            return self.start_noscript(element)
         return False
+
+    def start_noscript(self, element: HtmlElement) -> bool:
+        """Open what is for readers without scripts where it is the page itself, or an image's source."""
+        before = element.getprevious()
+        if element.find("img") is not None:
+            return before is None or before.tag != "img"
+        self.boundary()
+        return len("".join(element.itertext())) > SUBSTANTIAL
 
     def start_formula(self, shown: str) -> None:
         """Write a formula, one on display as a block."""
@@ -239,7 +257,11 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
         if element.tag == "table":
             return self.start_table(element)
         if names and self.top.kind is Kind.BLOCKS:
-            if _TITLE.search(names) and self.active["admonition"] and not has_block(element, BLOCKS - {"div", "p"}):
+            if (
+                _TITLE.search(names)
+                and self.active["admonition"]
+                and not has_block(element, BLOCKS - {"div", "p"})
+            ):
                 return self.push(element, Kind.WORDS, "bold")
             if self.depth() < DEPTH and is_admonition(element, names):
                 return self.push(element, Kind.BLOCKS, "admonition")
@@ -258,8 +280,9 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
         self.flush()
         return self.push(element, Kind.WORDS, "heading")
 
-    def start_marked(self, element: HtmlElement, kind: str) -> bool:
+    def start_marked(self, element: HtmlElement) -> bool:
         """Open emphasis, unless it is open already or holds blocks."""
+        kind = MARKED[element.tag]
         if self.active[kind] or self.active["heading"] or self.active["bold"] or has_block(element):
             return True
         return self.push(element, Kind.WORDS, kind)
@@ -286,11 +309,19 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
             return self.start_pre(element)
         if len(element) and element.find(".//pre") is not None:
             return True
-        text = "".join(element.itertext()) if not len(element) or _PLAIN(element) else code.text_of(element)
+        text = (
+            "".join(element.itertext())
+            if not len(element) or _PLAIN(element)
+            else code.text_of(element)
+        )
         span = inline.code_span(text)
         if span:
             inner = element[0] if len(element) == 1 and element[0].tag == "a" else None
-            if inner is not None and not self.active["a"] and (target := self.base.absolute(inner.get("href") or "")):
+            if (
+                inner is not None
+                and not self.active["a"]
+                and (target := self.base.absolute(inner.get("href") or ""))
+            ):
                 if inner.get("href") and "".join(inner.itertext()).strip() == text.strip():
                     span = f"[{span}]({target})"
             if self.top.words and self.top.words[-1].endswith("`"):
@@ -311,12 +342,6 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
                 self.block(code.fenced(text, code.language_of(element)))
         return False
 
-    def start_listing(self, element: HtmlElement) -> bool:
-        self.start_pre(element)
-        return False
-
-    start_xmp = start_plaintext = start_listing
-
     def start_br(self, element: HtmlElement) -> bool:
         """Break the line."""
         self.raw(BREAK)
@@ -333,9 +358,6 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
     def start_img(self, element: HtmlElement) -> bool:
         """Write an image with its real source."""
         self.raw(image(element, self.base))
-        return True
-
-    def start_wbr(self, element: HtmlElement) -> bool:
         return True
 
     def start_blockquote(self, element: HtmlElement) -> bool:
@@ -381,15 +403,15 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
         self.flush()
         return self.push(element, Kind.WORDS, "bold")
 
-    start_summary = start_dt
-
     def start_sup(self, element: HtmlElement) -> bool:
         """Open raised or lowered text."""
-        if self.active["sup"] or len("".join(element.itertext())) > SMALL or element.find(".//a") is not None:
+        if (
+            self.active["sup"]
+            or len("".join(element.itertext())) > SMALL
+            or element.find(".//a") is not None
+        ):
             return True
         return self.push(element, Kind.WORDS, "sup")
-
-    start_sub = start_sup
 
     def start_q(self, element: HtmlElement) -> bool:
         self.raw('"')
@@ -452,7 +474,9 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
         if text.endswith("#"):
             text = text[:-1] + "\\#"
         text = self.linked(self.top, text)
-        self.block(str(self.convert_hN(int(frame.element.tag[1]), frame.element, text, set())).strip("\n"))
+        self.block(
+            str(self.convert_hN(int(frame.element.tag[1]), frame.element, text, set())).strip("\n")
+        )
         anchor = anchor_of(frame.element)
         if anchor:
             self.anchors.append((text, anchor))
@@ -482,7 +506,12 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
         lead, tail = " " * words[:1].isspace(), " " * words[-1:].isspace()
         before = self.top.words[-1] if self.top.words else ""
         following = (frame.element.tail or " ")[0]
-        if not lead and before.endswith(mark) and not before.endswith("\\" + mark) and before.startswith(mark):
+        if (
+            not lead
+            and before.endswith(mark)
+            and not before.endswith("\\" + mark)
+            and before.startswith(mark)
+        ):
             self.top.words[-1] = f"{before[: -len(mark)]}{text}{mark}{tail}"
             return
         opens = lead or not before or not _wordy(before[-1]) or _wordy(text[0])
@@ -551,6 +580,21 @@ class Converter(MarkdownConverter):  # type: ignore[misc]  # markdownify ships n
             self.top.blocks.append(text)
 
 
+STARTERS = {
+    **dict.fromkeys(HEADINGS, "start_heading"),
+    **dict.fromkeys(MARKED, "start_marked"),
+    **dict.fromkeys(CODES, "start_code"),
+    **dict.fromkeys(LISTS, "start_list"),
+    **{
+        tag: f"start_{tag}"
+        for tag in ("a", "pre", "br", "hr", "img", "blockquote", "li", "dl", "dt", "q")
+    },
+    **dict.fromkeys(("listing", "xmp", "plaintext"), "start_pre"),
+    **dict.fromkeys(("sup", "sub"), "start_sup"),
+    "summary": "start_dt",
+    "dd": "start_dl",
+}
+"""Elements that need more than their words, and the method that opens them."""
 _AROUND = re.compile(r"[\0 ]*(</?(?:ul|ol|li)>)[\0 ]*")
 
 
@@ -591,7 +635,12 @@ def listed(frame: Frame, *, other: bool) -> str:
             loose = loose or not tight
             text += ("\n" if tight else "\n\n") + block
         pad = " " * len(mark)
-        lines.append(mark + "\n".join(pad + line if line and n else line for n, line in enumerate(text.split("\n"))))
+        lines.append(
+            mark
+            + "\n".join(
+                pad + line if line and n else line for n, line in enumerate(text.split("\n"))
+            )
+        )
     return ("\n\n" if loose else "\n").join(lines)
 
 
@@ -657,7 +706,9 @@ def source_of(element: HtmlElement) -> str:
     candidates = element.get("srcset") or element.get("data-srcset") or ""
     parent = element.getparent()
     if not candidates and parent is not None and parent.tag == "picture":
-        candidates = next((s.get("srcset") or s.get("data-srcset") or "" for s in parent.iter("source")), "")
+        candidates = next(
+            (s.get("srcset") or s.get("data-srcset") or "" for s in parent.iter("source")), ""
+        )
     return candidates.split(",")[0].strip().split(" ")[0]
 
 

@@ -4,7 +4,9 @@ import re
 
 from lxml.html import HtmlElement
 
-_HOLDERS = re.compile(r"(?:^|\s)(?:katex|katex-display|MathJax|MathJax_Display|MathJax_SVG|mjx-chtml|MathJax_CHTML|mwe-math-element)(?:\s|$)")
+_HOLDERS = re.compile(
+    r"(?:^|\s)(?:katex|katex-display|MathJax|MathJax_Display|MathJax_SVG|mjx-chtml|MathJax_CHTML|mwe-math-element)(?:\s|$)"
+)
 _PREVIEW = re.compile(r"(?:^|\s)(?:MathJax_Preview|MJX_Assistive_MathML)(?:\s|$)")
 _SOURCE = re.compile(r"(?:^|\s)(?:math|arithmatex|tex|latex)(?:\s|$)")
 _DELIMITED = re.compile(r"\s*(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)\s*\Z", re.DOTALL)
@@ -19,7 +21,11 @@ def formula(element: HtmlElement) -> str | None:
     tag, names = element.tag, element.get("class") or ""
     if tag == "script":
         kind = element.get("type") or ""
-        return _dollars(element.text or "", "mode=display" in kind) if kind.startswith("math/tex") else None
+        return (
+            _dollars(element.text or "", "mode=display" in kind)
+            if kind.startswith("math/tex")
+            else None
+        )
     if tag == "math":
         return _of_mathml(element, element.get("display") == "block")
     if tag == "mjx-container":

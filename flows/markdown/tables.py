@@ -96,7 +96,11 @@ def _spanned(rows: Rows) -> Iterator[list[HtmlElement | None]]:
 def _span(cell: HtmlElement, name: str) -> int:
     """Return how many columns or rows a cell takes."""
     value = (cell.get(name) or "").strip()
-    return max(1, min(MAX_SPAN, int(value))) if value.isascii() and value.isdigit() and len(value) < 6 else 1
+    return (
+        max(1, min(MAX_SPAN, int(value)))
+        if value.isascii() and value.isdigit() and len(value) < 6
+        else 1
+    )
 
 
 def _is_header(table: HtmlElement, rows: Rows) -> bool:
