@@ -165,7 +165,7 @@ def _error(tree: _Element, says: list[str], text: str, size: int) -> Wall | None
 
 
 def _consent(tree: _Element, says: list[str], text: str, size: int, url: str) -> Wall | None:
-    if any(map(phrases.ABOUT_CONSENT.search, [*says, _path(url)])):
+    if any(map(phrases.ABOUT_CONSENT.search, says)) or phrases.POLICY_PATH.search(_path(url)):
         return None
     topics = len(phrases.CONSENT_TOPIC.findall(text))
     headed = any(map(phrases.CONSENT_HEADLINE.fullmatch, says))

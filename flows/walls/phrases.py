@@ -161,7 +161,10 @@ ABOUT_CONSENT = re.compile(
     r"|\bhow\b|\bwhat\b|\babout\b|\bapi\b",
     _I,
 )
-"""Pages that are about cookies and privacy, and so are pages."""
+"""Headlines of pages that are about cookies and privacy, and so are pages."""
+
+POLICY_PATH = re.compile(r"polic|privacy|cookie|datenschutz|legal|terms|imprint|impressum", _I)
+"""Addresses of such pages."""
 
 NEEDS_SCRIPT = re.compile(
     r"(?:enable|activate|turn on|requires?|need|without|allow|unterstützt|aktivieren)"
