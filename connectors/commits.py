@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from connectors import files
 from connectors.files import Lock
+from connectors.spool import COLUMNS, Spool
 from flows.schema import NOTES, TABLES
 from flows.urls import hash64
 
@@ -37,6 +38,7 @@ class Shard:
         self._hashes: dict[str, array[int]] = {}
         self._batches: dict[str, array[int]] = {}
         self._last: int | None = None
+        self._spool: Spool | None = None
 
     def claim(self) -> bool:
         """Become the owner; False when another process is."""
@@ -45,6 +47,16 @@ class Shard:
     def release(self) -> None:
         """Cease to be the owner."""
         self._lock.release()
+
+    def spool(self) -> Spool:
+        """Return the rows apart by site; for the owner only."""
+        if self._spool is None:
+            self._spool = Spool(self._work / f"spool-{self._number}")
+            for name in COLUMNS:
+                for path in self._files(name):
+                    for rows in files.read(path, COLUMNS[name]):
+                        self._spool.add(name, rows)
+        return self._spool
 
     def clean(self) -> None:
         """Finish the batches that were committed, remove what was not; for the owner only."""
@@ -61,34 +73,32 @@ class Shard:
 
     def commit(self, tables: Mapping[str, pa.Table]) -> None:
         """Commit the tables of a batch; OSError leaves all that was committed before intact."""
-        number = self._loaded() + 1
+        number, spool = self._loaded() + 1, self.spool()
         staged = self._work / f"batch-{self._number}-{number:06d}.tmp"
         files.remove(staged)
         staged.mkdir()
         for name, rows in tables.items():
             if rows.num_rows or name == "urls":
-                files.write(staged / f"{name}.parquet", name, rows)
+                files.write(staged / f"{name}.parquet", name, rows, small=True)
         files.sync(staged)
         ready = staged.rename(staged.with_suffix(""))
         files.sync(self._work)
         self._appear(ready)
         self._last = number
-        sites: list[Any] = tables["urls"]["site"].unique().to_pylist()
-        for site in sites:
-            self._batches.setdefault(site, array("L")).append(number)
+        for name in COLUMNS:
+            if tables[name].num_rows:
+                spool.add(name, tables[name])
 
     def hashes(self, site: str) -> "array[int]":
         """Return the hashes of the site's URLs that were committed when the run was opened."""
         self._loaded()
         return self._hashes.get(site, array("Q"))
 
-    def sites(self) -> list[str]:
-        """Return the sites that have rows."""
-        self._loaded()
-        return sorted(self._batches)
-
     def paths(self, name: str, site: str | None = None) -> list[Path]:
-        """Return the files of a table, or those with rows of one site, oldest first."""
+        """Return the files of a table, oldest first.
+
+        With a site, those that had rows of it when the run was opened.
+        """
         if site is None:
             return list(self._files(name))
         self._loaded()

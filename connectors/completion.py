@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from connectors import files, merging
 from connectors.commits import Shard
-from connectors.merging import Buckets, Source
+from connectors.merging import Buckets, Stored
 from flows import sightings, totals
 from flows.records import SiteEnd
 from flows.schema import SCHEMAS, TABLES
@@ -68,14 +68,14 @@ def _build(run: "Run", name: str, folder: Path, counted: Totals) -> None:
 
 
 def _rows(shard: Shard, name: str, spool: Path) -> Iterator[pa.Table]:
-    sources = [Source(paths=shard.paths(name))]
+    sources = [Stored(paths=shard.paths(name))]
     if name != "urls":
         yield from merging.ordered(name, sources, spool)
         return
     bounds = merging.bounds(name, sources)
     rows, seen = Buckets(name, spool, bounds), Buckets("sightings", spool, bounds)
     merging.fill(rows, sources)
-    merging.fill(seen, [Source(paths=shard.paths("sightings"))])
+    merging.fill(seen, [Stored(paths=shard.paths("sightings"))])
     for part, again in zip(rows, seen, strict=True):
         yield sightings.fold(part, again)
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors import files, merging
-from connectors.commits import Shard
-from connectors.merging import Source
+from connectors.merging import Source, Stored
+from connectors.spool import Spool
 from flows import changes
 from flows.records import Change
 from flows.schema import CORPUS, SCHEMAS
@@ -53,45 +53,41 @@ def stored(folder: Path, site: str) -> Iterator[tuple[str, str]]:
             yield from zip(rows["url"].to_pylist(), rows["content_hash"].to_pylist(), strict=True)
 
 
-def publish(folder: Path, site: str, shard: Shard, work: Path) -> None:
+def publish(folder: Path, site: str, spool: Spool, work: Path) -> None:
     """Replace the corpus of a site by what this run stored and what it has no better word on.
 
     Doing it again changes nothing. A site that nothing was stored of gets files without rows.
     """
-    retold = _retold(shard, site)
+    retold = _retold(spool.of("urls", site))
     places = {name: folder / name / file_name(site) for name in CORPUS}
     if not len(retold) and all(place.exists() for place in places.values()):
         return
     written = {}
     for name, place in places.items():
-        anew = Source(paths=shard.paths(name, site), site=site)
-        kept = Source(paths=[place] if place.exists() else [], without=retold)
+        kept = Stored(paths=[place] if place.exists() else [], without=retold)
         written[name] = work / f"corpus-{name}-{place.name}"
-        _write(written[name], name, [anew, kept], work / f"spool-{place.stem}")
+        _write(written[name], name, [spool.of(name, site), kept], work / f"sort-{place.stem}")
     for name, place in places.items():
         written[name].replace(place)
         files.sync(place.parent)
 
 
-def _retold(shard: Shard, site: str) -> "pa.Array[Any]":
+def _retold(urls: Source) -> "pa.Array[Any]":
     """Return the URLs whose old rows are void: stored anew, told as duplicates, or removed."""
-    columns = ["site", "url", "outcome", "change"]
-    parts = [
-        rows["url"].filter(
-            pc.or_kleene(
-                pc.is_in(rows["outcome"], value_set=pa.array(changes.RETELLS, pa.string())),
-                pc.is_in(rows["change"], value_set=pa.array([Change.REMOVED], pa.string())),
-            )
+    void = pa.array(changes.RETELLS, pa.string()), pa.array([Change.REMOVED], pa.string())
+    found: list[Any] = []
+    for rows in urls.tables():
+        retold = pc.or_kleene(
+            pc.is_in(rows["outcome"], value_set=void[0]),
+            pc.is_in(rows["change"], value_set=void[1]),
         )
-        for rows in Source(paths=shard.paths("urls", site), site=site).tables(columns)
-    ]
-    chunks = [chunk for part in parts for chunk in part.chunks]
-    return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+        found += rows["url"].filter(retold).chunks
+    return pa.concat_arrays(found) if found else pa.array([], pa.string())
 
 
-def _write(path: Path, name: str, sources: list[Source], spool: Path) -> None:
+def _write(path: Path, name: str, sources: list[Source], folder: Path) -> None:
     writer = files.Writer(path, name)
-    for rows in merging.ordered(name, sources, spool):
+    for rows in merging.ordered(name, sources, folder):
         writer.add(rows)
     writer.close()
-    files.remove(spool)
+    files.remove(folder)

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from connectors import completion, corpus, files
 from connectors.commits import Shard
-from connectors.merging import Source
+from connectors.merging import Stored
 from flows import changes
 from flows.changes import Baseline
 from flows.records import Link, SiteEnd
@@ -161,7 +161,7 @@ class Run:
     def committed_links(self, site: str) -> Iterator[tuple[str, Link]]:
         """Yield page URL and link, for each link of the pages that have their row already."""
         for name in ("pages", "links"):
-            source = Source(paths=self._shard(site).paths(name, site), site=site)
+            source = Stored(paths=self._shard(site).paths(name, site), site=site)
             for rows in source.tables(["site", "url", "links"]):
                 for row in rows.to_pylist():
                     for link in row["links"] or ():
@@ -169,7 +169,7 @@ class Run:
 
     def stored(self, site: str) -> Iterator[tuple[str, str]]:
         """Yield URL and content hash of the site's pages that this run has stored."""
-        source = Source(paths=self._shard(site).paths("pages", site), site=site)
+        source = Stored(paths=self._shard(site).paths("pages", site), site=site)
         for rows in source.tables(["site", "url", "content_hash"]):
             yield from zip(rows["url"].to_pylist(), rows["content_hash"].to_pylist(), strict=True)
 
@@ -189,7 +189,9 @@ class Run:
 
     def publish(self, site: str) -> None:
         """Replace the corpus of a site by its state after this run."""
-        corpus.publish(self.dataset.corpus, site, self._shard(site), self.work)
+        spool = self._shard(site).spool()
+        corpus.publish(self.dataset.corpus, site, spool, self.work)
+        spool.drop(site)
 
     def end(self, shard: int, ends: Iterable[SiteEnd], sites: Iterable[str]) -> None:
         """Note that all sites of a shard have ended; the last shard to do so completes the run.

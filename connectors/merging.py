@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,15 +36,29 @@ _SAMPLES = 64
 """Keys looked at in each file to find the ranges."""
 
 
+class Source(Protocol):
+    """Rows of one table, oldest first."""
+
+    def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the rows, some at a time."""
+
+    def weight(self) -> int:
+        """Return about how many bytes the rows have in memory."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """Rows of one table in some files, oldest first."""
+class Stored:
+    """Rows of one table in Parquet files, oldest first."""
 
     paths: Sequence[Path]
     site: str | None = None
     """Only rows of this site."""
     without: "pa.Array[Any] | None" = None
     """No rows of these URLs."""
+
+    def weight(self) -> int:
+        """Return about how many bytes the rows have in memory."""
+        return sum(files.weight(path) for path in self.paths)
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows, a row group at a time."""
@@ -131,7 +145,7 @@ def fill(buckets: Buckets, sources: Sequence[Source]) -> None:
 
 def bounds(name: str, sources: Sequence[Source]) -> list[tuple[str, ...]]:
     """Return the keys at which to cut the rows of all sources into parts of a bounded size."""
-    weight = sum(files.weight(path) for source in sources for path in source.paths)
+    weight = sum(source.weight() for source in sources)
     parts = min(-(-weight // BUCKET_BYTES), MOST_BUCKETS)
     if parts < 2:
         return []

@@ -27,10 +27,10 @@ from flows.urls import hash64
 logger = logging.getLogger(__name__)
 
 FEW_PAGES: Final = 8
-MANY_PAGES: Final = 256
-"""Pages that wait for a commit: few at first, then a sixteenth of what is committed, up to many.
+MANY_PAGES: Final = 64
+"""Pages that wait for a commit: few at first, then an eighth of what is committed, up to many.
 A kill costs what waits, and each commit is a file that the run's end has to merge."""
-MOST_BYTES: Final = 8 << 20
+MOST_BYTES: Final = 4 << 20
 """Characters of text that wait for a commit."""
 MOST_ROWS: Final = 5_000
 """Rows that wait for a commit."""
@@ -49,7 +49,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
       the latest when Bytewax ends an epoch; nothing committed is written again or taken back.
     * *Resume*: from the rows themselves; Bytewax's snapshot is always None. What comes again for
       a URL that has its row is dropped.
-    * *Limits*: waits for a commit with at most 256 pages, 8 MB of text or 5,000 rows a partition.
+    * *Limits*: waits for a commit with at most 64 pages, 4 MB of text or 5,000 rows a partition.
     * *Cost*: about ten small writes and syncs a commit.
     """
 
@@ -212,7 +212,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
 
     def _is_due(self) -> bool:
         pages = len(self._waiting["pages"])
-        enough = min(max(self._stored // 16, FEW_PAGES), MANY_PAGES) if self._stored else 1
+        enough = min(max(self._stored // 8, FEW_PAGES), MANY_PAGES) if self._stored else 1
         return pages >= enough or self._text >= MOST_BYTES or self._rows >= MOST_ROWS
 
     def _flush(self) -> None:

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from connectors import files, merging
-from connectors.merging import Source
+from connectors.merging import Stored
 from flows import rows, schema
 from tests import samples
 
@@ -54,7 +54,7 @@ def test_every_row_comes_out_once_and_in_order(
     monkeypatch.setattr(merging, "BUCKET_BYTES", bucket)
     paths = written(folder, "sightings", [sightings(part) for part in parts])
 
-    merged = list(merging.ordered("sightings", [Source(paths=paths)], folder / "spool"))
+    merged = list(merging.ordered("sightings", [Stored(paths=paths)], folder / "spool"))
 
     found = [(row["site"], row["url"]) for table in merged for row in table.to_pylist()]
     put = [(site, f"{site}/{number:03d}") for part in parts for site, number in part]
@@ -69,7 +69,7 @@ def test_all_rows_of_a_key_come_in_one_part(
     keys = [(site, number % 7) for number in range(300) for site in SITES]
     paths = written(tmp_path / "in", "sightings", [sightings(keys), sightings(keys)])
 
-    merged = list(merging.ordered("sightings", [Source(paths=paths)], tmp_path / "spool"))
+    merged = list(merging.ordered("sightings", [Stored(paths=paths)], tmp_path / "spool"))
 
     urls = [set(table["url"].to_pylist()) for table in merged]
     assert len([part for part in urls if part]) > 3
@@ -84,7 +84,7 @@ def test_what_is_told_again_replaces_what_was_told_before(
     first = alerts([("a", "old"), ("b", "only"), ("a", "newer")])
     paths = written(tmp_path / "in", "alerts", [first, alerts([("a", "last")])])
 
-    merged = pa.concat_tables(merging.ordered("alerts", [Source(paths=paths)], tmp_path / "spool"))
+    merged = pa.concat_tables(merging.ordered("alerts", [Stored(paths=paths)], tmp_path / "spool"))
 
     assert merged.select(["subject", "message"]).to_pylist() == [
         {"subject": "a", "message": "last"},
@@ -96,7 +96,7 @@ def test_a_source_keeps_to_its_site_and_leaves_out_urls(tmp_path: Path) -> None:
     paths = written(
         tmp_path / "in", "sightings", [sightings([(s, n) for s in SITES for n in (1, 2)])]
     )
-    source = Source(paths=paths, site=SITES[0], without=pa.array([f"{SITES[0]}/001"]))
+    source = Stored(paths=paths, site=SITES[0], without=pa.array([f"{SITES[0]}/001"]))
 
     assert [table["url"].to_pylist() for table in source.tables()] == [[f"{SITES[0]}/002"]]
 
@@ -106,7 +106,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 no more than that PAR1")
 
     with pytest.raises(OSError, match=r"damaged file .*0-000001\.parquet"):
-        list(Source(paths=[path]).tables())
+        list(Stored(paths=[path]).tables())
 
 
 def test_row_groups_have_a_bound_in_rows_and_bytes(
