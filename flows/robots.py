@@ -1,7 +1,7 @@
 """What robots.txt says: the sitemaps it names, and whether a URL may be fetched (RFC 9309).
 
-The lines are read here; the rules of the one group that is ours are judged by Protego. What the
-status of a robots.txt means is decided in `flows.discovery`.
+The lines are read here, `flows.rules` judges. What the status of a robots.txt means is decided in
+`flows.discovery`.
 """
 
 import codecs
@@ -9,23 +9,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Self
-from urllib.parse import quote
-
-from protego import Protego
 
 from flows import urls
 from flows.problems import Problem
+from flows.rules import Rules
 
 MAX_BYTES = 500 * 1024
 """Bytes of a robots.txt that are read (RFC 9309 §2.5: at least 500 kibibytes)."""
 
-MAX_RULES = 20_000
-"""Distinct rules of our group that are kept, in the order of the file."""
-
 MAX_WILDCARDS = 5_000
-"""Asterisks in the kept rules of our group: each may cost a search in every URL."""
+"""Asterisks in the rules of our group that are kept: each may cost a search in every URL."""
 
 VERDICTS = 4_096
 """Paths whose verdict is remembered."""
@@ -51,10 +45,10 @@ _FIELDS = {
 }
 """What a line is, by the first two letters of its name."""
 
-_RULES = {"allow": "Allow", "disallow": "Disallow"}
+_RULES = {"allow", "disallow"}
 _TOKEN = re.compile(r"[A-Za-z0-9_-]+|\*(?=\s|$)").match
 _SECONDS = re.compile(r"\d+(?:\.\d*)?|\.\d+", re.ASCII).fullmatch
-_UNSAFE = re.compile(r"[^\x21-\x7e]+").sub
+_HOST = re.compile(r"^https?://[^/]*", re.IGNORECASE).sub
 _NEXT_URL = re.compile(r"\s+(?=https?://)", re.IGNORECASE).split
 _MARKUP = re.compile(r"\s*<(?P<page>!doctype\s+html|html|head|body)?", re.IGNORECASE).match
 _AI_INPUT = re.compile(r"\bai-input\s*=\s*(yes|no)\b", re.IGNORECASE).findall
@@ -107,8 +101,7 @@ class Rulebook:
         """
         group = _group(text, token)
         rules = list(_kept(group))
-        self._protego = Protego.parse("\n".join(["User-agent: *", *rules]))
-        self._remembered = lru_cache(maxsize=VERDICTS)(self._judge)
+        self._allow = lru_cache(maxsize=VERDICTS)(Rules(rules).allow)
         delays = [float(value) for field, value in group if field == "delay" and _SECONDS(value)]
         self.crawl_delay_s: float | None = delays[-1] if delays else None
         """Seconds between two requests: the last value that is a number."""
@@ -136,10 +129,8 @@ class Rulebook:
         whole = urls.canonical(url)
         if whole is None:
             return False
-        return self._remembered(whole[whole.index("/", len("https://")) :])
-
-    def _judge(self, path: str) -> bool:
-        return self._protego.can_fetch("http://site" + path, "*")
+        path = whole[whole.index("/", len("https://")) :]
+        return self._allow(path) or path.partition("?")[0] == "/robots.txt"
 
 
 def _cut(data: bytes) -> bytes:
@@ -215,19 +206,17 @@ def _agent(text: str) -> str:
     return found[0].lower() if found else ""
 
 
-def _kept(group: list[tuple[str, str]]) -> Iterator[str]:
-    """Yield the distinct rules of a group as lines, within the bounds."""
+def _kept(group: list[tuple[str, str]]) -> Iterator[tuple[bool, str]]:
+    """Yield the distinct rules of a group within the bounds: whether one allows, and its pattern.
+
+    A whole URL is no pattern, but whoever writes one means its path.
+    """
     wildcards = 0
     rules = dict.fromkeys(line for line in group if line[0] in _RULES and line[1])
-    for field, value in islice(rules, MAX_RULES):
+    for field, value in rules:
         wildcards += value.count("*")
         if wildcards <= MAX_WILDCARDS or "*" not in value:
-            # Protego would end a line at more characters than a robots.txt may.
-            yield f"{_RULES[field]}: {_UNSAFE(_escaped, value)}"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return quote(found[0].encode("utf-8", "replace"), safe="")
+            yield field == "allow", urls.encode(_HOST("", value))
 
 
 def _faults(group: list[tuple[str, str]], kept: int, subject: str) -> Iterator[Problem]:

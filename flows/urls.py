@@ -85,8 +85,8 @@ def canonical(url: str, base: str | None = None) -> str | None:
     origin_ = _origin(parts) if parts else None
     if parts is None or origin_ is None:
         return None
-    path = _remove_dots(_encode(parts.path)) or "/"
-    found = origin_ + path + _encode(parts.query)
+    path = _remove_dots(encode(parts.path)) or "/"
+    found = origin_ + path + encode(parts.query)
     return found if len(found) <= MAX_LENGTH else None
 
 
@@ -254,8 +254,14 @@ def _a_label(label: str) -> str:
         return "xn--" + label.encode("punycode").decode("ascii")
 
 
-def _encode(text: str) -> str:
-    """Return a path or query with one form of percent-encoding (RFC 3986 §6.2.2)."""
+def encode(text: str) -> str:
+    """Return a path or query in its one form of percent-encoding.
+
+    Source: RFC 3986 §6.2.2; what may not stand in a URL is encoded as UTF-8.
+
+    >>> encode("/caf\u00e9/%7eme")
+    '/caf%C3%A9/~me'
+    """
     return _FOREIGN(_encoded, text)
 
 
