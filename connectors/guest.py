@@ -96,6 +96,8 @@ class Guest:
         attempt = 1
         while not self.given_up:
             async with _Seat(self) as seat:
+                if self.given_up:
+                    break
                 answer = await self._fetcher.fetch(
                     url,
                     want=self._ruled(want),
@@ -106,8 +108,8 @@ class Guest:
                     turn=seat if self.pace.gap_s else None,
                 )
             answer = self._weighed(replace(answer, attempts=attempt))
-            wait_s = None if once else self._again_in(answer, attempt)
-            if wait_s is None:
+            wait_s = self._again_in(answer, attempt)
+            if wait_s is None or once:
                 return self._settled(answer)
             attempt += 1
             await asyncio.sleep(wait_s)

@@ -124,7 +124,7 @@ def test_a_page_that_wants_a_sign_in_is_no_page(title: str, body: str) -> None:
     [
         (
             "Can't log in",
-            f"<h1>Can't log in</h1><p>It worked until Friday, and now the form comes back empty.</p><nav>{FORM}</nav>",
+            f"<p>It worked until Friday, and now the form comes back empty.</p><nav>{FORM}</nav>",
         ),
         (
             "Login problem on boats",
