@@ -8,12 +8,26 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
+
+from connectors.fetcher import Fetcher
+
+LOOPBACK = (ip_network("127.0.0.1/32"),)
+
+NOBODY = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""Trust in no authority: made once, because the usual trust takes its time to load."""
 
 CERTIFICATE = Path(__file__).parent / "data" / "loopback.pem"
 """A throw-away certificate for 127.0.0.1 and localhost, with its key, signed by itself."""
 
 ARTICLE = b"<!doctype html><title>A ledger</title><p>The harbour keeps a ledger of every boat.</p>"
+
+
+def client(**more: Any) -> Fetcher:  # whatever a fetcher takes
+    """Return a fetcher that may reach the servers of this module."""
+    return Fetcher("tester/1", **{"allow_networks": LOOPBACK, "tls": NOBODY} | more)
 
 
 class Wire:

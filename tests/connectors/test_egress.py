@@ -13,9 +13,8 @@ from connectors.egress import Egress, NoConnection
 from connectors.fetcher import PAGE, ROBOTS, Fetcher
 from flows.records import Outcome
 from flows.responses import Answer, Fault, Response
-from tests.rawweb import Web, ok, serving, to
+from tests.rawweb import LOOPBACK, Web, client, ok, serving, to
 
-LOOPBACK = (ipaddress.ip_network("127.0.0.1/32"),)
 METADATA = "169.254.169.254"
 
 
@@ -52,8 +51,8 @@ def refused(host: str, *addresses: str) -> NoConnection:
     return caught.value
 
 
-def fetched(client: Fetcher, url: str, origin: str) -> Awaitable[Answer]:
-    return client.fetch(url, want=replace(PAGE, cross_origin=True), origin=origin)
+def fetched(visitor: Fetcher, url: str, origin: str) -> Awaitable[Answer]:
+    return visitor.fetch(url, want=replace(PAGE, cross_origin=True), origin=origin)
 
 
 @pytest.mark.parametrize(
@@ -94,9 +93,9 @@ def test_of_several_addresses_only_permitted_ones_are_tried() -> None:
     async def job() -> tuple[Answer, Web, Web]:
         async with serving({"/": ok()}) as web, serving({"/": ok()}, "127.0.0.9") as trap:
             resolve, _ = resolving(["127.0.0.9", METADATA, "127.0.0.1"])
-            async with Fetcher("t/1", LOOPBACK, resolve=resolve) as client:
+            async with client(resolve=resolve) as visitor:
                 url = f"http://a.test:{web.port}"
-                return await fetched(client, url + "/", url), web, trap
+                return await fetched(visitor, url + "/", url), web, trap
 
     answer, web, trap = bounded(job)  # type: ignore[misc]  # what the job returns
     assert isinstance(answer, Response)
@@ -108,11 +107,11 @@ def test_a_second_answer_of_the_name_server_has_no_say() -> None:
     async def job() -> tuple[list[Answer], Web, list[str]]:
         async with serving({"/": ok()}) as web:
             resolve, asked = resolving(["127.0.0.1"], ["127.0.0.9"])
-            async with Fetcher("t/1", LOOPBACK, resolve=resolve) as client:
+            async with client(resolve=resolve) as visitor:
                 url = f"http://a.test:{web.port}"
-                answers = [await fetched(client, url + "/", url) for _ in range(2)]
-                await client.aclose(url)
-                answers.append(await fetched(client, url + "/", url))
+                answers = [await fetched(visitor, url + "/", url) for _ in range(2)]
+                await visitor.aclose(url)
+                answers.append(await fetched(visitor, url + "/", url))
                 return answers, web, asked
 
     answers, web, asked = bounded(job)  # type: ignore[misc]  # what the job returns
@@ -126,9 +125,9 @@ def test_the_next_address_is_tried_when_one_does_not_answer() -> None:
         async with serving({"/": ok()}) as web:
             networks = (ipaddress.ip_network("127.0.0.0/8"),)
             resolve, _ = resolving(["127.0.0.7", "127.0.0.1"])
-            async with Fetcher("t/1", networks, resolve=resolve) as client:
+            async with client(allow_networks=networks, resolve=resolve) as visitor:
                 url = f"http://a.test:{web.port}"
-                return await fetched(client, url + "/", url)
+                return await fetched(visitor, url + "/", url)
 
     assert isinstance(bounded(job), Response)
 
@@ -145,10 +144,10 @@ def test_a_redirect_into_a_private_network_makes_no_connection(host: str) -> Non
             there = to(f"http://{host}:{trap.port}/x")
             async with (
                 serving({"/robots.txt": there}) as web,
-                Fetcher("t/1", LOOPBACK, resolve=either) as client,
+                client(resolve=either) as visitor,
             ):
                 url = web.origin + "/robots.txt"
-                return await client.fetch(url, want=ROBOTS, origin=web.origin), trap
+                return await visitor.fetch(url, want=ROBOTS, origin=web.origin), trap
 
     answer, trap = bounded(job)  # type: ignore[misc]  # what the job returns
     assert isinstance(answer, Fault)
@@ -177,9 +176,9 @@ def test_a_lookup_that_hangs_is_left_behind_in_time(monkeypatch: pytest.MonkeyPa
         return []
 
     async def job() -> Answer:
-        async with Fetcher("t/1", resolve=resolve) as client:
+        async with client(allow_networks=(), resolve=resolve) as visitor:
             want = replace(PAGE, deadline_s=0.2)
-            return await client.fetch("http://a.test/", want=want, origin="http://a.test")
+            return await visitor.fetch("http://a.test/", want=want, origin="http://a.test")
 
     answer = bounded(job)
     assert isinstance(answer, Fault)

@@ -6,7 +6,6 @@ no byte of one answer for another.
 
 import asyncio
 import gzip
-import ipaddress
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable
@@ -18,13 +17,12 @@ import httpx
 import pytest
 
 from connectors import fetcher
-from connectors.fetcher import PAGE, ROBOTS, SITEMAP, Fetcher, Stream, Want
+from connectors.fetcher import PAGE, ROBOTS, SITEMAP, Stream, Want
 from flows.records import Outcome
 from flows.responses import Answer, Fault, Response
 from tests import rawweb
-from tests.rawweb import ARTICLE, Web, closing, endless, head, ok, serving, status, to
+from tests.rawweb import ARTICLE, Web, client, closing, endless, head, ok, serving, status, to
 
-LOOPBACK = (ipaddress.ip_network("127.0.0.1/32"),)
 QUICK = replace(PAGE, deadline_s=0.4)
 
 T = TypeVar("T")
@@ -47,8 +45,8 @@ def fetched(
     """Fetch one path of a server, and return the answer and the server."""
 
     async def job() -> tuple[Answer, Web]:
-        async with serving(answers) as web, Fetcher("tester/1", LOOPBACK) as client:
-            answer = await client.fetch(web.origin + path, want=want, origin=web.origin, **more)
+        async with serving(answers) as web, client() as visitor:
+            answer = await visitor.fetch(web.origin + path, want=want, origin=web.origin, **more)
             return answer, web
 
     return run(job)
@@ -204,9 +202,9 @@ def test_cookies_live_through_a_chain_and_no_longer() -> None:
     gate = to("/", 302, "Set-Cookie: gate=1; Path=/; HttpOnly")
 
     async def job() -> tuple[Answer, Web]:
-        async with serving({"/": [gate, ok()]}) as web, Fetcher("tester/1", LOOPBACK) as client:
-            answer = await client.fetch(web.origin + "/", want=PAGE, origin=web.origin)
-            await client.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+        async with serving({"/": [gate, ok()]}) as web, client() as visitor:
+            answer = await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+            await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
             return answer, web
 
     answer, web = run(job)
@@ -218,8 +216,8 @@ def test_another_origin_gets_neither_cookies_nor_the_headers_of_the_site() -> No
     async def job() -> Web:
         async with serving({"/robots.txt": ok(b"")}) as other:
             there = to(other.origin + "/robots.txt", 302, "Set-Cookie: a=1")
-            async with serving({"/robots.txt": there}) as web, Fetcher("t/1", LOOPBACK) as client:
-                answer = await client.fetch(
+            async with serving({"/robots.txt": there}) as web, client() as visitor:
+                answer = await visitor.fetch(
                     web.origin + "/robots.txt",
                     want=ROBOTS,
                     origin=web.origin,
@@ -424,10 +422,10 @@ def test_no_byte_of_one_answer_is_taken_for_another(first: bytes) -> None:
     async def job() -> list[Answer]:
         async with (
             serving({"/": first + POISON, "/b": ok()}) as web,
-            Fetcher("tester/1", LOOPBACK) as client,
+            client() as visitor,
         ):
             return [
-                await client.fetch(web.origin + path, want=PAGE, origin=web.origin)
+                await visitor.fetch(web.origin + path, want=PAGE, origin=web.origin)
                 for path in ("/", "/b", "/", "/b")
             ]
 
@@ -447,11 +445,11 @@ def test_what_comes_after_an_answer_ends_the_connection() -> None:
     async def job() -> tuple[Answer, Web]:
         async with (
             serving({"/": late, "/b": ok()}) as web,
-            Fetcher("tester/1", LOOPBACK) as client,
+            client() as visitor,
         ):
-            await client.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+            await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
             await asyncio.sleep(0.15)
-            return await client.fetch(web.origin + "/b", want=PAGE, origin=web.origin), web
+            return await visitor.fetch(web.origin + "/b", want=PAGE, origin=web.origin), web
 
     answer, web = run(job)
     assert body_of(answer) == ARTICLE
@@ -460,9 +458,9 @@ def test_what_comes_after_an_answer_ends_the_connection() -> None:
 
 def test_a_connection_that_the_server_closed_is_not_asked_on() -> None:
     async def job() -> Web:
-        async with serving({"/": closing(ok())}) as web, Fetcher("t/1", LOOPBACK) as client:
+        async with serving({"/": closing(ok())}) as web, client() as visitor:
             for _ in range(3):
-                answer = await client.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+                answer = await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
                 assert body_of(answer) == ARTICLE
                 await asyncio.sleep(0.02)
             return web
@@ -472,11 +470,11 @@ def test_a_connection_that_the_server_closed_is_not_asked_on() -> None:
 
 def test_connections_are_kept_and_let_go_by_origin() -> None:
     async def job() -> Web:
-        async with serving({"/": ok()}) as web, Fetcher("t/1", LOOPBACK) as client:
+        async with serving({"/": ok()}) as web, client() as visitor:
             for _ in range(3):
-                await client.fetch(web.origin + "/", want=PAGE, origin=web.origin)
-            await client.aclose(web.origin)
-            await client.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+                await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+            await visitor.aclose(web.origin)
+            await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
             return web
 
     assert [asked.connection for asked in run(job).log] == [1, 1, 1, 2]
@@ -496,8 +494,8 @@ def test_the_private_attributes_that_the_fetcher_depends_on_are_there() -> None:
 
 def test_a_certificate_that_nobody_trusts_ends_the_fetch_before_the_request() -> None:
     async def job() -> tuple[Answer, Web]:
-        async with serving({"/": ok()}, tls=True) as web, Fetcher("t/1", LOOPBACK) as client:
-            return await client.fetch(web.origin + "/", want=PAGE, origin=web.origin), web
+        async with serving({"/": ok()}, tls=True) as web, client(tls=None) as visitor:
+            return await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin), web
 
     answer, web = run(job)
     assert fault_of(answer).outcome is Outcome.TLS_ERROR
@@ -511,10 +509,10 @@ def test_a_trusted_certificate_is_read_over_tls() -> None:
     async def job() -> list[Answer]:
         async with (
             serving({"/": ok(), "/big": ok(bytes(900_000))}, tls=True) as web,
-            Fetcher("t/1", LOOPBACK, tls=trust) as client,
+            client(tls=trust) as visitor,
         ):
             return [
-                await client.fetch(web.origin + path, want=PAGE, origin=web.origin)
+                await visitor.fetch(web.origin + path, want=PAGE, origin=web.origin)
                 for path in ("/", "/big", "/")
             ]
 
@@ -530,24 +528,24 @@ def test_tls_spoken_to_a_plain_server_is_a_fault() -> None:
     async def job() -> Answer:
         server = await asyncio.start_server(refuse, "127.0.0.1", 0)
         url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        async with server, Fetcher("t/1", LOOPBACK) as client:
-            return await client.fetch(url + "/", want=PAGE, origin=url)
+        async with server, client() as visitor:
+            return await visitor.fetch(url + "/", want=PAGE, origin=url)
 
     assert fault_of(run(job)).outcome in {Outcome.TLS_ERROR, Outcome.CONNECTION_ERROR}
 
 
 def test_a_server_that_never_shakes_hands_is_a_fault_in_time() -> None:
     async def job() -> Answer:
-        async with serving({}) as web, Fetcher("t/1", LOOPBACK) as client:
+        async with serving({}) as web, client() as visitor:
             url = web.origin.replace("http:", "https:")
-            return await client.fetch(url + "/", want=QUICK, origin=url)
+            return await visitor.fetch(url + "/", want=QUICK, origin=url)
 
     assert fault_of(run(job)).outcome is Outcome.TIMEOUT
 
 
 def test_a_cancelled_fetch_ends_at_once_and_closes_its_connection() -> None:
     async def job() -> tuple[float, Answer]:
-        async with serving({"/": rawweb.silent, "/b": ok()}) as web, Fetcher("t/1", LOOPBACK) as c:
+        async with serving({"/": rawweb.silent, "/b": ok()}) as web, client() as c:
             task = asyncio.create_task(c.fetch(web.origin + "/", want=PAGE, origin=web.origin))
             await asyncio.sleep(0.05)
             loop = asyncio.get_running_loop()
@@ -570,8 +568,8 @@ def streamed(answers: dict[str, rawweb.Answers], want: Want = SITEMAP) -> tuple[
     async def job() -> tuple[bytes, Stream]:
         async with (
             serving(answers) as web,
-            Fetcher("tester/1", LOOPBACK) as client,
-            client.stream(web.origin + "/", want=want, origin=web.origin) as got,
+            client() as visitor,
+            visitor.stream(web.origin + "/", want=want, origin=web.origin) as got,
         ):
             assert isinstance(got, Stream)
             return b"".join([piece async for piece in got]), got
@@ -591,8 +589,8 @@ def test_a_stream_gives_the_body_while_it_arrives() -> None:
         read: list[bytes] = []
         async with (
             serving({"/": slowly}) as web,
-            Fetcher("t/1", LOOPBACK) as client,
-            client.stream(web.origin + "/", want=SITEMAP, origin=web.origin) as got,
+            client() as visitor,
+            visitor.stream(web.origin + "/", want=SITEMAP, origin=web.origin) as got,
         ):
             assert isinstance(got, Stream)
             async for piece in got:
@@ -647,8 +645,8 @@ def test_a_reader_that_takes_its_time_costs_a_stream_nothing() -> None:
         want = replace(SITEMAP, deadline_s=0.5)
         async with (
             serving({"/": body}) as web,
-            Fetcher("t/1", LOOPBACK) as client,
-            client.stream(web.origin + "/", want=want, origin=web.origin) as got,
+            client() as visitor,
+            visitor.stream(web.origin + "/", want=want, origin=web.origin) as got,
         ):
             assert isinstance(got, Stream)
             async for piece in got:
@@ -670,12 +668,12 @@ def test_a_stream_of_an_error_has_the_beginning_of_its_body_and_nothing_to_read(
 def test_a_stream_left_early_frees_its_connection() -> None:
     async def job() -> Answer:
         play = endless(head(200), bytes(65536))
-        async with serving({"/": play, "/b": ok()}) as web, Fetcher("t/1", LOOPBACK) as client:
-            async with client.stream(web.origin + "/", want=SITEMAP, origin=web.origin) as got:
+        async with serving({"/": play, "/b": ok()}) as web, client() as visitor:
+            async with visitor.stream(web.origin + "/", want=SITEMAP, origin=web.origin) as got:
                 assert isinstance(got, Stream)
                 async for _ in got:
                     break
-            return await client.fetch(web.origin + "/b", want=PAGE, origin=web.origin)
+            return await visitor.fetch(web.origin + "/b", want=PAGE, origin=web.origin)
 
     assert body_of(run(job)) == ARTICLE
 
@@ -684,8 +682,8 @@ def test_a_stream_that_cannot_start_is_a_fault() -> None:
     async def job() -> object:
         async with (
             serving({"/": to("//a.test/")}) as web,
-            Fetcher("t/1", LOOPBACK) as client,
-            client.stream(web.origin + "/", want=SITEMAP, origin=web.origin) as got,
+            client() as visitor,
+            visitor.stream(web.origin + "/", want=SITEMAP, origin=web.origin) as got,
         ):
             return got
 

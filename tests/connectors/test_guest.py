@@ -1,7 +1,6 @@
 """A site is asked at its pace, again only where that may help, and left alone when it refuses."""
 
 import asyncio
-import ipaddress
 import itertools
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -11,16 +10,15 @@ from typing import TypeVar
 import pytest
 
 from connectors import guest as guests
-from connectors.fetcher import PAGE, Fetcher, Stream
+from connectors.fetcher import PAGE, Stream
 from connectors.guest import Guest
 from flows import politeness
 from flows.politeness import Pace
 from flows.records import Outcome
 from flows.responses import Answer, Fault, Response
 from tests import rawweb
-from tests.rawweb import ARTICLE, Answers, Web, head, ok, serving, status, to
+from tests.rawweb import ARTICLE, Answers, Web, client, head, ok, serving, status, to
 
-LOOPBACK = (ipaddress.ip_network("127.0.0.1/32"),)
 CHALLENGE = status(403, "cf-mitigated: challenge")
 T = TypeVar("T")
 
@@ -36,6 +34,7 @@ class Noted(Pace):
     """A pace that keeps the instants at which requests left."""
 
     def __init__(self, rate: float) -> None:
+        """Take the rate."""
         super().__init__(rate)
         self.instants: list[float] = []
 
@@ -57,7 +56,7 @@ def visit(
         async with (
             asyncio.timeout(20),
             serving(answers) as web,
-            Fetcher("tester/1", LOOPBACK, total) as fetcher,
+            client(total_concurrency=total) as fetcher,
         ):
             more = {"retry_waits_s": (0.01, 0.02), **settings}
             guest = Guest(fetcher, web.origin, Pace(rate), **more)  # type: ignore[arg-type]  # by name
@@ -141,7 +140,7 @@ def test_no_more_requests_are_in_flight_than_allowed() -> None:
 
 def test_many_sites_go_on_each_at_its_own_pace() -> None:
     async def job() -> list[Noted]:
-        async with AsyncExitStack() as stack, Fetcher("t/1", LOOPBACK) as fetcher:
+        async with AsyncExitStack() as stack, client() as fetcher:
             webs = [await stack.enter_async_context(serving({})) for _ in range(30)]
             paces = [Noted(rate) for _ in range(15) for rate in (10, 20)]
             pages = [
