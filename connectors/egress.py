@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import httpcore
 
+from connectors.faults import Stop
 from flows import addresses
 from flows.addresses import Network
 from flows.records import Outcome
@@ -32,15 +33,8 @@ MAX_UNREAD = 256 * 1024
 """Bytes received and not yet read, above which the peer has to wait."""
 
 
-class NoConnection(Exception):  # noqa: N818  # it is what happened, not an error of ours
+class NoConnection(Stop):
     """Why there is no connection: denied, no such name, nobody there, no trust."""
-
-    def __init__(self, outcome: Outcome, detail: str, *, passing: bool = False) -> None:
-        """Keep the outcome, words for people, and whether another try may fare better."""
-        super().__init__(detail)
-        self.outcome = outcome
-        self.detail = detail
-        self.passing = passing
 
 
 class Egress(httpcore.AsyncNetworkBackend):

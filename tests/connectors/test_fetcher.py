@@ -16,7 +16,7 @@ import httpcore
 import httpx
 import pytest
 
-from connectors import fetcher
+from connectors import bodies
 from connectors.fetcher import PAGE, ROBOTS, SITEMAP, Stream, Want
 from flows.records import Outcome
 from flows.responses import Answer, Fault, Response
@@ -374,7 +374,7 @@ def test_of_an_error_only_the_beginning_is_read_and_its_status_stands() -> None:
     odd, _ = fetched({"/": status(403, "Content-Encoding: br")})
 
     assert isinstance(answer, Response)
-    assert (answer.status, len(answer.body)) == (404, fetcher.ASIDE_BYTES)
+    assert (answer.status, len(answer.body)) == (404, bodies.BEGINNING_BYTES)
     assert isinstance(cut, Response)
     assert (cut.status, cut.body) == (500, b"<p>")
     assert isinstance(odd, Response)

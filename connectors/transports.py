@@ -1,0 +1,58 @@
+"""httpx transports that connect by our egress, and take no byte of one answer for another."""
+
+import ssl
+
+import httpcore
+import httpx
+
+from connectors.egress import Egress
+
+KEEP_ALIVE_S = 15.0
+"""Seconds that an idle connection is kept."""
+
+
+def transport(tls: ssl.SSLContext, egress: Egress) -> httpx.AsyncHTTPTransport:
+    """Return a transport for one origin: HTTP/1.1, certificates verified, no proxies.
+
+    httpx takes no network backend, so its pool gives way to one that has ours.
+    """
+    made = httpx.AsyncHTTPTransport(verify=tls, trust_env=False)
+    made._pool = _Pool(tls, egress)
+    return made
+
+
+class _Pool(httpcore.AsyncConnectionPool):
+    def __init__(self, tls: ssl.SSLContext, egress: Egress) -> None:
+        super().__init__(
+            ssl_context=tls,
+            max_connections=None,  # a guest bounds its requests
+            keepalive_expiry=KEEP_ALIVE_S,
+            network_backend=egress,
+        )
+        self._tls = tls
+        self._egress = egress
+
+    def create_connection(self, origin: httpcore.Origin) -> httpcore.AsyncConnectionInterface:
+        return _Connection(
+            origin,
+            ssl_context=self._tls,
+            keepalive_expiry=KEEP_ALIVE_S,
+            network_backend=self._egress,
+        )
+
+
+class _Connection(httpcore.AsyncHTTPConnection):
+    """A connection that is over when the peer has said more than it was asked.
+
+    Bytes after a body would be taken for the next answer. The stream below knows of those it
+    holds itself; those that h11 has read already are only to be seen in h11's own buffer.
+    """
+
+    def has_expired(self) -> bool:
+        return super().has_expired() or (self.is_idle() and self._holds_unasked_bytes())
+
+    def _holds_unasked_bytes(self) -> bool:
+        inner = self._connection
+        return isinstance(inner, httpcore.AsyncHTTP11Connection) and bool(
+            inner._h11_state.trailing_data[0]
+        )
