@@ -35,8 +35,12 @@ def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document |
     told = facts.read(tree, page.base_url, page.robots_tag)
     if told.noindex:
         return _failure(page, Outcome.NOINDEX, told.noindex, told)
-    main = maincontent.find(tree, told.base_url)
-    written = markdown.write(main.node, told.base_url, main.chrome)
+    main = maincontent.find(tree, told.base_url, told.title)
+    written = (
+        markdown.write(main.nodes, told.base_url, main.without)
+        if main.nodes
+        else Written(main.text)
+    )
     wall = walls.judge(tree, written.text, page.base_url) or _slight(written.text)
     if wall:
         return _failure(page, *wall, told)
