@@ -69,3 +69,12 @@ def test_every_file_that_is_linked_exists() -> None:
     for page in pages:
         for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links {target}"
+
+
+def test_every_module_that_is_named_exists() -> None:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]:
+        named = re.findall(
+            r"`((?:flows|connectors|tests|docs|notebooks)/[\w./-]+)`", page.read_text()
+        )
+        for path in named:
+            assert (ROOT / path).exists(), f"{page.name} names {path}"
