@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 
 _USUAL = re.compile(
-    r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{3}|\.\d{6})?(?:Z|[+-]\d\d:\d\d)?)?", re.ASCII
+    r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:[0-5]\d(?:\.\d{3}|\.\d{6})?(?:Z|[+-]\d\d:\d\d)?)?", re.ASCII
 ).fullmatch
 """The forms that nearly all dates have, and that the standard library reads quickly."""
 
@@ -23,11 +23,15 @@ _RFC_822 = re.compile(
 ).fullmatch
 
 
+FIRST_YEAR = 1990
+"""Nothing on the Web is older; 0001-01-01 and 1970-01-01 are the zeros of clocks, not dates."""
+
+
 def parse_lastmod(text: str) -> datetime | None:
     """Return the instant a `lastmod` names, in UTC, or None when it names none.
 
-    A date alone means its first instant, a missing zone means UTC. Never raises: sites write
-    anything here, and a bad date must not cost us the URL.
+    A date alone means its first instant, a missing zone means UTC; what is older than the Web is no
+    date. Never raises: sites write anything here, and a bad date must not cost us the URL.
 
     Source: sitemaps.org protocol, `lastmod`; W3C NOTE-datetime. Also read: the same without
     hyphens or with a space for the T (SQL), and RFC 822 dates, which feeds hold.
@@ -41,14 +45,21 @@ def parse_lastmod(text: str) -> datetime | None:
     """
     text = text.strip()
     try:
-        if _USUAL(text):
-            return _in_utc(datetime.fromisoformat(text))
-        found = _W3C(text)
-        if found:
-            return _instant(*found.groups())
-        return _in_utc(parsedate_to_datetime(text)) if _RFC_822(text) else None
+        found = _in_utc(_read(text))
     except (ValueError, OverflowError, TypeError, IndexError):
         return None
+    return found if found.year >= FIRST_YEAR else None
+
+
+def _read(text: str) -> datetime:
+    if _USUAL(text):
+        return datetime.fromisoformat(text)
+    found = _W3C(text)
+    if found:
+        return _instant(*found.groups())
+    if _RFC_822(text):
+        return parsedate_to_datetime(text)
+    raise ValueError(text)
 
 
 def _instant(
@@ -61,11 +72,10 @@ def _instant(
     fraction: str | None,
     zone: str | None,
 ) -> datetime:
-    # A leap second is its minute's last one: datetime knows none.
-    seconds = min(int(second or 0), 59) if second != "61" else 61
+    seconds = 59 if second == "60" else int(second or 0)  # datetime knows no leap second
     micros = int((fraction or "0").ljust(6, "0")[:6])
     parts = int(year), int(month or 1), int(day or 1), int(hour or 0), int(minute or 0)
-    return _in_utc(datetime(*parts, seconds, micros, tzinfo=_zone(zone)))
+    return datetime(*parts, seconds, micros, tzinfo=_zone(zone))
 
 
 def _zone(name: str | None) -> timezone:

@@ -153,8 +153,9 @@ class Elements:
             self._malformed("text outside the root element")
 
     def broken(self) -> None:
-        """Take note of a `<` that begins no tag."""
+        """Take note of a `<` that begins no tag: it may have been meant as an entry's."""
         self._malformed("a < that begins no tag")
+        self.lost = True
         if self._text is not None:
             self._text.spoil()
 
@@ -243,6 +244,7 @@ class Elements:
             self._entry.keep(text.name, resolved)
 
     def _finish(self, entry: Entry) -> None:
+        entry.spoiled = entry.spoiled or self._text is not None
         self._entry, self._text = None, None
         if entry.spoiled and not entry.has_address:
             self._lose()

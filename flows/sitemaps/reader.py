@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from datetime import datetime
 
 from flows.problems import Problem
@@ -21,6 +22,9 @@ MAX_BYTES = 50 * 1024 * 1024
 
 READ_BYTES = 1 << 30
 """Unpacked bytes after which reading stops."""
+
+READ_URLS = 5_000_000
+"""Entries after which reading stops."""
 
 BARREN_BYTES = 1 << 23
 """Unpacked bytes without an entry after which reading stops: a bomb, or white space for ever."""
@@ -96,13 +100,21 @@ class Reader:
 
     def feed(self, data: bytes) -> list[Declared | Child]:
         """Return the entries that are whole by now."""
+        return list(self.stream(data))
+
+    def stream(self, data: bytes) -> Iterator[Declared | Child]:
+        """Yield the entries that are whole by now, as `data` is unpacked.
+
+        64 KB may unpack to 64 MB: whoever takes these one by one holds a few hundred of them.
+        """
         self._hash.update(data)
-        if not self.stopped:
-            for piece in self._unpacker.feed(data):
-                self._read(piece)
-                if self.stopped:
-                    break
-        return self._take()
+        if self.stopped:
+            return
+        for piece in self._unpacker.feed(data):
+            self._read(piece)
+            yield from self._take()
+            if self.stopped:
+                return
 
     def close(self, complete: bool = True) -> list[Declared | Child]:
         """Return the last entries; `complete=False` when the transfer ended early."""
@@ -126,7 +138,7 @@ class Reader:
         self._give(self._decoder.feed(piece), final=False)
         self._unpacked += len(piece)
         self._barren = self._barren + len(piece) if self.entries == before else 0
-        if self._unpacked > READ_BYTES or self._barren > BARREN_BYTES:
+        if self._unpacked > READ_BYTES or self._barren > BARREN_BYTES or self.entries > READ_URLS:
             self._faults.add("sitemap_too_large", f"left after {self._unpacked} unpacked bytes")
             self.stopped = True
 

@@ -1,0 +1,193 @@
+"""Guaranteed: no bytes raise, no cut of the bytes changes an entry, and memory stays flat."""
+
+import gzip
+import tracemalloc
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from flows import sitemaps
+
+URL = "https://docs.example.org/maps/all.xml"
+
+BITS = [
+    "<urlset>",
+    '<urlset xmlns="x" xmlns:s="x" xmlns:image="i">',
+    "</urlset>",
+    "<sitemapindex>",
+    "<sitemap><loc>/a.xml</loc></sitemap>",
+    "<s:urlset>",
+    "<s:url>",
+    "<s:loc>/s</s:loc>",
+    "</s:url>",
+    "<url>",
+    "</url>",
+    "<loc>",
+    "</loc>",
+    "<loc>/1</loc>",
+    "<url><loc>https://docs.example.org/2</loc></url>",
+    "<url><lastmod>2024</lastmod><loc>/3?a&amp;b&c</loc><priority>0.5</priority></url>",
+    "<url><loc>/4</loc><image:image><image:loc>/i</image:loc></image:image></url>",
+    '<url><loc>/5</loc><x:link rel="alternate" hreflang="de" href="/de"/></url>',
+    "<![CDATA[",
+    "/6&",
+    "]]>",
+    "<!--",
+    "-->",
+    "<?xml version='1.0' encoding='latin-1'?>",
+    "<?",
+    "?>",
+    "<!DOCTYPE u [<!ENTITY e 'x'>]>",
+    "&e;",
+    "&eacute;",
+    "<rss><channel><item><link>/7</link>",
+    "</item>",
+    "<feed><entry><link href='/8'/></entry>",
+    "<html>",
+    "<b>",
+    "<br />",
+    "<",
+    ">",
+    "&",
+    '"',
+    "é",
+    "\x00",
+    "\n",
+    "https://docs.example.org/9\n",
+    "words \r\n",
+]
+"""What sitemaps are made of, and what spoils them."""
+
+FILES = st.lists(st.sampled_from(BITS), max_size=25).map("".join)
+ENCODED = st.tuples(
+    FILES, st.sampled_from(["utf-8", "utf-8", "utf-16", "latin-1", "utf-8-sig"])
+).map(lambda file: file[0].encode(file[1], "replace"))
+DATA = ENCODED | ENCODED.map(gzip.compress) | st.binary(max_size=200)
+
+
+def read(pieces: list[bytes], *, skim: bool = True) -> tuple[object, ...]:
+    """Return everything that a reader finds."""
+    reader = sitemaps.Reader(URL)
+    if not skim:
+        # Comments keep the quick way from being taken.
+        pieces = [
+            b"".join(pieces)
+            .replace(b"<url>", b"<url><!---->")
+            .replace(b"<s:url>", b"<s:url><!---->")
+        ]
+    found = [entry for piece in pieces for entry in reader.feed(piece)]
+    found += reader.close()
+    kinds = {problem.kind for problem in reader.problems}
+    return found, reader.kind, reader.complete, reader.entries, reader.lastmod_max, kinds
+
+
+def cut(data: bytes, places: list[int]) -> list[bytes]:
+    ends = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
+    return [data[start:end] for start, end in pairwise(ends)]
+
+
+@settings(deadline=None)
+@given(DATA, st.lists(st.integers(0, 10_000), max_size=8))
+def test_any_cut_of_the_bytes_gives_the_same(data: bytes, places: list[int]) -> None:
+    assert read(cut(data, places)) == read([data])
+
+
+@settings(deadline=None)
+@given(DATA)
+def test_bytes_one_by_one_give_the_same(data: bytes) -> None:
+    assert read([data[at : at + 1] for at in range(len(data))]) == read([data])
+
+
+@settings(deadline=None)
+@given(FILES.map(str.encode))
+def test_plain_entries_are_what_their_tags_say(data: bytes) -> None:
+    if b"<!" not in data and b"<?" not in data:
+        assert read([data], skim=False) == read([data])
+
+
+@settings(deadline=None)
+@given(DATA, st.integers(0, 10_000))
+def test_a_cut_file_gives_a_beginning_of_what_the_whole_one_gives(data: bytes, place: int) -> None:
+    whole, part = sitemaps.Reader(URL), sitemaps.Reader(URL)
+    entries = [*whole.feed(data), *whole.close(complete=False)]
+    found = [*part.feed(data[: place % (len(data) + 1)]), *part.close(complete=False)]
+
+    assert found == entries[: len(found)]
+    assert not part.complete
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=2_000))
+def test_no_bytes_raise(data: bytes) -> None:
+    for packed in (data, gzip.compress(data), b"<urlset><url><loc>" + data):
+        read([packed])
+
+
+def pieces(entries: int) -> Iterator[bytes]:
+    yield b"<urlset>"
+    for number in range(entries):
+        yield b"<url><loc>https://docs.example.org/%d</loc><lastmod>2024</lastmod></url>" % number
+    yield b"</urlset>"
+
+
+def peak(entries: int) -> int:
+    reader = sitemaps.Reader(URL)
+    tracemalloc.start()
+    try:
+        count = sum(len(reader.feed(piece)) for piece in pieces(entries)) + len(reader.close())
+        return tracemalloc.get_traced_memory()[1] if count == entries else 0
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_entries() -> None:
+    few, many = peak(1_000), peak(20_000)
+
+    assert 0 < many < 1.5 * few
+
+
+def test_entries_of_a_small_packed_piece_can_be_taken_one_by_one() -> None:
+    data = gzip.compress(b"".join(pieces(60_000)))
+    reader = sitemaps.Reader(URL)
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in reader.stream(data))
+        used = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert count + len(reader.close()) == 60_000
+    assert used < 6_000_000
+
+
+@pytest.mark.parametrize(
+    "spoiled",
+    [
+        pytest.param(b"<a>" * 30_000, id="nesting"),
+        pytest.param(b"<" * 80_000, id="angles"),
+        pytest.param(b"<a b='" * 50_000, id="quotes"),
+        pytest.param(b"<" + b"x" * 300_000, id="a name"),
+        pytest.param(b"<a b='" + b"x" * 300_000, id="an attribute"),
+        pytest.param(b"<!--" + b"- " * 150_000, id="a comment"),
+        pytest.param(b"<url><loc>" + b"&" * 300_000, id="ampersands"),
+        pytest.param(b"<url><loc>" + b"<!---->" * 50_000, id="empty comments"),
+        pytest.param(b"\xe9" * 300_000, id="stray bytes"),
+        pytest.param(b"</x>" * 30_000, id="end tags"),
+    ],
+)
+def test_what_never_ends_is_not_kept(spoiled: bytes) -> None:
+    reader = sitemaps.Reader(URL)
+    reader.feed(b"<urlset><url><loc>/1</loc></url>")
+    tracemalloc.start()
+    try:
+        for at in range(0, len(spoiled), 4_096):
+            reader.feed(spoiled[at : at + 4_096])
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+    assert held < 200_000
+    assert not reader.complete
