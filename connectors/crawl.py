@@ -61,6 +61,7 @@ HELD = 64
 
 Discovered = Rules | Entry | SitemapRead | Alert
 Answer = Page | Failure
+Returned = Answer | Entry | SiteEnd
 
 
 class Held:
@@ -78,7 +79,7 @@ class Held:
 
     async def room(self) -> None:
         """Wait until there are few."""
-        while self._count >= HELD:
+        while self._count >= HELD:  # noqa: ASYNC110  # counted down by threads that have no loop
             await asyncio.sleep(0.02)
 
 
@@ -157,7 +158,7 @@ class Crawl:
             if isinstance(decision, Entry | Failure):
                 self._settle_one(decision)
 
-    def answered(self) -> list[Answer | Entry | SiteEnd]:
+    def answered(self) -> list[Returned]:
         """Return what came back from the Web, links as entries; ends with the site's `SiteEnd`.
 
         Raises StopIteration when that has been returned.
@@ -168,7 +169,7 @@ class Crawl:
         batch = [self._answers.popleft() for _ in range(min(PAGES, len(self._answers)))]
         self._pending -= len(batch)
         self._held.change(-len(batch))
-        out = [item for answer in batch for item in self._returned(answer)]
+        out: list[Returned] = [item for answer in batch for item in self._returned(answer)]
         if not batch and self._is_quiet():
             out.extend(self._end())
         return out
@@ -287,10 +288,11 @@ class Crawl:
         self.closed, self._verified = True, True
         self._status, self._detail = status, detail
 
-    async def _ask(self, entry: Entry) -> Answer:
+    async def _ask(self, entry: Entry, *, once: bool = False) -> Answer:
         if self.closed:
             return Failure(entry=entry, outcome=Outcome.NOT_REACHED, detail=self._detail)
-        answer = self._kept.pop(entry.url, None) or await self.guest.ask(entry.url, PAGE)
+        kept = self._kept.pop(entry.url, None)
+        answer = kept or await self.guest.ask(entry.url, PAGE, once=once)
         return responses.judge(entry, answer, homes=(self.site.start_url,))
 
     def _is_doubtful(self, answer: Answer) -> bool:
@@ -308,7 +310,7 @@ class Crawl:
         await asyncio.sleep(self.settings.verify_after_s)
         for failure in doubtful:
             if loop.time() < until and not self.closed:
-                self._answer(_with_both(failure, await self._ask(failure.entry)))
+                self._answer(_with_both(failure, await self._ask(failure.entry, once=True)))
             else:
                 self._answer(
                     replace(

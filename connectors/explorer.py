@@ -70,7 +70,7 @@ class _Explorer:
     # robots.txt
 
     async def _robots(self) -> bool:
-        """Put the site's rules first of all; say whether anything may be fetched (RFC 9309 §2.3)."""
+        """Put the site's rules first; say whether anything may be fetched (RFC 9309 §2.3)."""
         url = f"{self._site}/robots.txt"
         answer = await self._guest.ask(url, ROBOTS)
         text = await self._robots_text(url, answer)

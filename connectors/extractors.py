@@ -100,7 +100,7 @@ class Extractors:
     def close(self) -> None:
         """End the processes."""
         if self._pool is not None:
-            self._pool.stop()
+            self._pool.stop()  # type: ignore[no-untyped-call]
 
     @property
     def stopping(self) -> bool:

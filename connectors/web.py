@@ -5,13 +5,10 @@ from datetime import datetime
 from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
-from connectors.crawl import Answer, Crawl
+from connectors.crawl import Crawl, Returned
 from connectors.crawls import Crawls
 from connectors.waits import Waits
 from flows.operators import Decision
-from flows.records import Entry, SiteEnd
-
-Returned = tuple[str, Answer | Entry | SiteEnd]
 
 
 class _Requests(StatefulSinkPartition[Decision, None]):
@@ -52,14 +49,14 @@ class RequestSink(FixedPartitionedSink[Decision, None]):
         return _Requests(self._crawls.of(for_part))
 
 
-class _Responses(StatefulSourcePartition[Returned, None]):
+class _Responses(StatefulSourcePartition[tuple[str, Returned], None]):
     def __init__(self, crawl: Crawl, crawls: Crawls) -> None:
         self._crawl = crawl
         self._crawls = crawls
         self._waits = Waits(len(crawls))
         crawl.attach()
 
-    def next_batch(self) -> list[Returned]:
+    def next_batch(self) -> list[tuple[str, Returned]]:
         if self._crawls.stopping:
             raise StopIteration
         site = self._crawl.site.origin
@@ -74,7 +71,7 @@ class _Responses(StatefulSourcePartition[Returned, None]):
         """Keep nothing: a page that was not committed is fetched again."""
 
 
-class ResponseSource(FixedPartitionedSource[Returned, None]):
+class ResponseSource(FixedPartitionedSource[tuple[str, Returned], None]):
     """Returns pages and failures as they come, the links of pages as entries, then `SiteEnd`.
 
     *Partition*: a site, on the worker of its `SiteSource`. *Guarantee*: every admitted URL is

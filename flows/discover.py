@@ -1,7 +1,7 @@
 """The URL inventory alone: what sites declare, without fetching their pages.
 
-    python -m bytewax.run flows.discover
-    python -m flows.discover --help
+python -m bytewax.run flows.discover
+python -m flows.discover --help
 """
 
 import sys
@@ -39,7 +39,7 @@ def as_row(decision: Decision) -> Decision:
 
 
 def flow() -> Dataflow:
-    """`python -m bytewax.run flows.discover` looks for `flow` and calls it when it is a function."""
+    """Return the dataflow of `python -m bytewax.run flows.discover`, which calls this."""
     run = running.begin(reads=False, links=False)
     return build(run.settings, run.ends)
 

@@ -165,7 +165,7 @@ class Seen:
 
 
 def linked(page: Page) -> list[Entry]:
-    """Return the entries that a page's links make: pages of its own origin that it lets us follow."""
+    """Return the entries that a page's links make: of its own origin, and to be followed."""
     above = page.entry.attribution
     depth = 1 if above.sitemap else above.depth + 1
     return entries(page.entry.site, page.base_url, page.links, depth)

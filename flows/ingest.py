@@ -37,7 +37,7 @@ def build(settings: Settings, ends: Connectors) -> Dataflow:
 
 
 def flow() -> Dataflow:
-    """`python -m bytewax.run flows.ingest` looks for `flow` and calls it when it is a function."""
+    """Return the dataflow of `python -m bytewax.run flows.ingest`, which calls this."""
     run = running.begin()
     return build(run.settings, run.ends)
 

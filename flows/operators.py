@@ -16,6 +16,8 @@ from flows.settings import Settings
 
 X = TypeVar("X")
 Y = TypeVar("Y")
+Given = TypeVar("Given", contravariant=True)
+Made = TypeVar("Made", covariant=True)
 
 POLL = timedelta(milliseconds=10)
 """How often work done elsewhere is looked for, while there is any."""
@@ -102,20 +104,20 @@ def admit(step_id: str, entries: KeyedStream[Any], settings: Settings) -> KeyedS
     return op.stateful_batch(step_id, entries, lambda _: _Admit(settings))
 
 
-class Task(Protocol[Y]):
+class Task(Protocol[Made]):
     """Work under way elsewhere."""
 
     def done(self) -> bool:
         """Say whether `result` returns at once."""
 
-    def result(self) -> Y | None:
+    def result(self) -> Made | None:
         """Return what came of it; None when the run ended first."""
 
 
-class Pool(Protocol[X, Y]):
+class Pool(Protocol[Given, Made]):
     """A place where work is done beside the dataflow."""
 
-    def submit(self, item: X) -> Task[Y]:
+    def submit(self, item: Given, /) -> Task[Made]:
         """Hand over an item; blocks while too much is under way, so that nothing piles up."""
 
 
@@ -139,7 +141,8 @@ class _Offload(_Stateless):
         return datetime.now(UTC) + POLL if self._tasks else None
 
     def _finished(self) -> list[Any]:
-        waiting, done = [], []
+        waiting: list[Task[Any]] = []
+        done: list[Task[Any]] = []
         for task in self._tasks:
             (done if task.done() else waiting).append(task)
         self._tasks = waiting

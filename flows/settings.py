@@ -18,6 +18,9 @@ from pathlib import Path
 from flows import tokens, urls
 
 PREFIX = "INGEST_"
+NOTHING = "–"  # noqa: RUF001  # an en dash is what tables print
+"""How an empty default is written."""
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -55,17 +58,20 @@ class Settings:
     """What a run is told; each field is the variable `INGEST_` and its name in capitals."""
 
     sites: tuple[Site, ...] = ()
-    """Start URLs separated by white space or commas, or the path of a `.toml` or `.txt` file (one a line); unset: the demo site."""
+    """Start URLs separated by white space or commas, or the path of a `.toml` or `.txt` file
+    (one a line); unset: the demo site."""
     sitemaps: tuple[str, ...] = ()
     """Extra sitemap URLs, read for the site of the same origin (method `given`)."""
     out: Path = Path("data")
     """Dataset folder; made when it is missing."""
     user_agent: str = f"sitewax/{package_version()} (+https://sitewax.example/bot)"
-    """User agent sent with each request: set your own contact URL. Its first word up to `/` is the product token matched in robots.txt."""
+    """User agent sent with each request: set your own contact URL. Its first word up to `/` is
+    the product token matched in robots.txt."""
     allow_networks: tuple[Network, ...] = ()
     """Networks that may be reached although they are not public, e.g. `127.0.0.1/32`."""
     rate: float = 2.0
-    """Requests per second to one site; 0 = no pacing (own hosts only). A slower Crawl-delay of robots.txt wins."""
+    """Requests per second to one site; 0 = no pacing (own hosts only). A slower Crawl-delay of
+    robots.txt wins."""
     concurrency: int = 4
     """Requests in flight to one site."""
     total_concurrency: int = 64
@@ -109,11 +115,11 @@ class Settings:
     log: str = "text"
     """`text`, or `json` for one object a line."""
     demo_port: int = 8642
-    """Loopback port at which the demo site is served when `INGEST_SITES` is unset; 0 = any free port."""
+    """Loopback port of the demo site, which is served when `INGEST_SITES` is unset; 0 = any."""
 
     @classmethod
     def from_env(cls, env: Mapping[str, str], **defaults: object) -> "Settings":
-        """Return the settings that `env` states over `defaults`, or raise ValueError in one line."""
+        """Return what `env` states over `defaults`, or raise ValueError in one line."""
         unknown = sorted(name for name in env if name.startswith(PREFIX) and name not in names())
         if unknown:
             raise ValueError(f"{unknown[0]} is not a setting; see python -m flows.ingest --help")
@@ -192,7 +198,7 @@ def _as_written(value: object) -> str:
         case bool():
             return str(int(value))
         case tuple():
-            return ",".join(map(_as_written, value)) or "–"
+            return ",".join(map(_as_written, value)) or NOTHING
         case float():
             return f"{value:g}"
     return str(value)
@@ -261,7 +267,7 @@ def _split(text: str) -> list[str]:
 
 
 def _sites(name: str, text: str) -> tuple[Site, ...]:
-    """Return the sites that a list of URLs, or the file it names, states; the first of each origin."""
+    """Return the sites of a list of URLs, or of the file it names, once for each origin."""
     words = _split(text)
     if len(words) == 1 and words[0].endswith((".toml", ".txt")) and "://" not in words[0]:
         stated = list(_sites_of_file(name, Path(words[0])))
