@@ -73,9 +73,10 @@ class Rules:
         if path in self._exact:
             return len(path) + 1, self._exact[path]
         for length in self._lengths:
-            said = self._prefixes.get(path[:length])
+            head = path[:length]  # the whole path where that is shorter
+            said = self._prefixes.get(head)
             if said is not None:
-                return length, said
+                return len(head), said
         return -1, True
 
 

@@ -8,7 +8,8 @@ from protego import Protego
 from flows import urls
 from flows.rules import Rules
 
-PATTERNS = st.text(st.sampled_from("/ab*.?=~é"), max_size=8).map("/".__add__)
+PATTERNS = st.text(st.sampled_from("/ab*.=~é"), max_size=8).map("/".__add__)
+"""Without a question mark: Protego counts it as the three octets of its escape."""
 PATHS = st.text(st.sampled_from("/ab.?=~é"), max_size=10).map("/".__add__)
 
 
@@ -36,6 +37,7 @@ def asked(path: str, *lines: str) -> bool:
         pytest.param("/a/b/c", ["-/a*c"], False, id="RFC 9309 §2.2.3 asterisk spans slashes"),
         pytest.param("/ac", ["-/a*c"], False, id="RFC 9309 §2.2.3 asterisk for nothing"),
         pytest.param("/acb", ["-/a*b*c"], True, id="RFC 9309 §2.2.3 asterisks in order"),
+        pytest.param("/", ["-/*", "+/", "-/xy"], False, id="RFC 9309 §2.2.2 a path that is short"),
         pytest.param("/xx", ["-/***x"], False, id="RFC 9309 §2.2.3 asterisks in a row"),
         pytest.param("/x", ["-*"], False, id="RFC 9309 §2.2.3 asterisk alone"),
         pytest.param("/x.asp", ["-/*.asp$"], False, id="RFC 9309 §2.2.3 end of path"),
