@@ -11,6 +11,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 import httpcore
@@ -44,6 +45,8 @@ class Egress(httpcore.AsyncNetworkBackend):
         """Take the networks that may be reached although they are not public."""
         self._allowed = tuple(allowed)
         self._resolve = resolve or system_addresses
+        self.open = 0
+        """Connections that are open now."""
 
     async def connect_tcp(
         self,
@@ -79,7 +82,7 @@ class Egress(httpcore.AsyncNetworkBackend):
         for address in permitted:
             try:
                 async with asyncio.timeout(CONNECT_S / len(permitted)):
-                    transport, pipe = await loop.create_connection(_Pipe, address, port)
+                    transport, pipe = await loop.create_connection(self._pipe, address, port)
             except OSError as error:  # TimeoutError is one
                 last = error
             else:
@@ -87,6 +90,12 @@ class Egress(httpcore.AsyncNetworkBackend):
         if isinstance(last, TimeoutError):
             raise last
         raise NoConnection(Outcome.CONNECTION_ERROR, str(last), passing=True) from None
+
+    def _pipe(self) -> "_Pipe":
+        return _Pipe(self._count)
+
+    def _count(self, by: int) -> None:
+        self.open += by
 
 
 class Stream(httpcore.AsyncNetworkStream):
@@ -156,6 +165,7 @@ class Stream(httpcore.AsyncNetworkStream):
             )
         except BaseException:
             self._transport.abort()
+            self._pipe.connection_lost(None)  # asyncio tells it only what comes after a handshake
             raise
         self._pipe.transport = cast("asyncio.Transport", secured)
         return self._pipe.transport
@@ -176,16 +186,20 @@ class Stream(httpcore.AsyncNetworkStream):
 class _Pipe(asyncio.Protocol):
     """What a peer has sent and nobody has read."""
 
-    def __init__(self) -> None:
+    def __init__(self, count: Callable[[int], None]) -> None:
         self.unread = bytearray()
         self.ended = False
         self.broken: Exception | None = None
         self.transport: asyncio.Transport | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._held = False
+        self._count = count
+        self._connected = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
+        self._connected = True
+        self._count(1)
 
     def data_received(self, data: bytes) -> None:
         self.unread += data
@@ -202,6 +216,9 @@ class _Pipe(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self.ended = True
         self.broken = exc
+        if self._connected:
+            self._connected = False
+            self._count(-1)
         self._wake()
 
     async def arrival(self) -> None:
@@ -247,7 +264,7 @@ async def system_addresses(host: str) -> list[str]:
 
     def look_up() -> None:
         found, error = _look_up(host)
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # the loop has ended in the meantime
             loop.call_soon_threadsafe(settle, found, error)
 
     threading.Thread(target=look_up, name=f"resolve {host}", daemon=True).start()

@@ -13,7 +13,7 @@ from typing import Self
 import httpx
 
 from connectors.egress import Egress, Resolve
-from connectors.transports import transport
+from connectors.transports import Transports
 from connectors.trips import Errand, Trip, Turn
 from connectors.wants import PAGE, ROBOTS, SITEMAP, May, Want
 from flows.addresses import Network
@@ -63,8 +63,7 @@ class Fetcher:
     """Fetches URLs over HTTP/1.1, for the tasks of one asyncio loop.
 
     Connections go where `connectors.egress` permits, certificates are always verified, proxies
-    and credentials of the environment are ignored. There is one small pool of connections for
-    each origin: a shared one costs twice the CPU.
+    and credentials of the environment are ignored.
     """
 
     def __init__(
@@ -83,9 +82,9 @@ class Fetcher:
         self.user_agent = user_agent
         self.slots = asyncio.Semaphore(total_concurrency)
         """Held by a guest while it fetches."""
-        self._egress = Egress(allow_networks, resolve)
-        self._tls = tls or httpx.create_ssl_context(trust_env=False)
-        self._transports: dict[str, httpx.AsyncHTTPTransport] = {}
+        self._transports = Transports(
+            tls or httpx.create_ssl_context(trust_env=False), Egress(allow_networks, resolve)
+        )
 
     async def __aenter__(self) -> Self:
         """Return the fetcher itself."""
@@ -102,10 +101,7 @@ class Fetcher:
 
     async def aclose(self, origin: str | None = None) -> None:
         """Close the connections to one origin, or all of them."""
-        for name in [origin] if origin else list(self._transports):
-            gone = self._transports.pop(name, None)
-            if gone:
-                await gone.aclose()
+        await self._transports.aclose(origin)
 
     async def fetch(
         self,
@@ -187,7 +183,8 @@ class Fetcher:
         """Return the answer at the end of the redirects, its body unread."""
         while True:
             trip.judge()
-            got = await self._transport(trip.here or "").handle_async_request(trip.request())
+            request, way = trip.request(), await self._transports.of(trip.here or "")
+            got = await way.handle_async_request(request)
             try:
                 onward = trip.arrived(got)
                 if onward is None:
@@ -200,11 +197,6 @@ class Fetcher:
             if trip.errand.turn:
                 trip.paused_s += await _uncounted(trip.errand.turn.again(), limit)
             trip.url = onward
-
-    def _transport(self, origin: str) -> httpx.AsyncHTTPTransport:
-        if origin not in self._transports:
-            self._transports[origin] = transport(self._tls, self._egress)
-        return self._transports[origin]
 
 
 async def _uncounted(pause: Awaitable[None], limit: asyncio.Timeout) -> float:

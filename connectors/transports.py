@@ -11,6 +11,49 @@ KEEP_ALIVE_S = 15.0
 """Seconds that an idle connection is kept."""
 
 
+MAX_OPEN = 400
+"""Connections of a process above which idle ones are closed: file descriptors are few."""
+
+
+class Transports:
+    """One transport for each origin: a shared one costs twice the CPU."""
+
+    def __init__(self, tls: ssl.SSLContext, egress: Egress) -> None:
+        """Take what all of them trust, and how they connect."""
+        self._tls = tls
+        self._egress = egress
+        self._by_origin: dict[str, httpx.AsyncHTTPTransport] = {}
+
+    async def of(self, origin: str) -> httpx.AsyncHTTPTransport:
+        """Return the transport of an origin; the least used give up their idle connections."""
+        if self._egress.open >= MAX_OPEN:
+            await self._make_room()
+        found = self._by_origin.pop(origin, None) or transport(self._tls, self._egress)
+        self._by_origin[origin] = found
+        return found
+
+    async def aclose(self, origin: str | None = None) -> None:
+        """Close the connections to one origin, or all of them."""
+        for name in [origin] if origin else list(self._by_origin):
+            gone = self._by_origin.pop(name, None)
+            if gone:
+                await gone.aclose()
+
+    async def _make_room(self) -> None:
+        for origin, held in list(self._by_origin.items()):
+            if self._egress.open < MAX_OPEN:
+                return
+            if _is_idle(held):
+                await self.aclose(origin)
+
+
+def _is_idle(held: httpx.AsyncHTTPTransport) -> bool:
+    pool = held._pool
+    return isinstance(pool, httpcore.AsyncConnectionPool) and all(
+        connection.is_idle() or connection.is_closed() for connection in pool.connections
+    )
+
+
 def transport(tls: ssl.SSLContext, egress: Egress) -> httpx.AsyncHTTPTransport:
     """Return a transport for one origin: HTTP/1.1, certificates verified, no proxies.
 

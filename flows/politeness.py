@@ -131,13 +131,13 @@ def parse_retry_after(value: str | None, date: str | None, now: datetime) -> flo
     >>> parse_retry_after("soon", None, datetime(2026, 1, 1, tzinfo=UTC)) is None
     True
     """
-    text = (value or "").strip()
+    text = (value or "").strip()[:100]
     if _SECONDS(text):
         return float(text)
     until = _http_date(text)
     if until is None:
         return None
-    return max(0.0, (until - (_http_date(date or "") or now)).total_seconds())
+    return max(0.0, (until - (_http_date((date or "")[:100]) or now)).total_seconds())
 
 
 def _http_date(text: str) -> datetime | None:

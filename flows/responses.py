@@ -84,6 +84,9 @@ STATUSES = {
 }
 """Outcomes of statuses that have one of their own; others go by their class."""
 
+_LOOKED_AT = 256 * 1024
+"""Bytes of a body that are searched for a form."""
+
 _INDEX = re.compile(r"/(?:index|default|home|start|welcome)(?:\.\w{1,5})?/?", re.IGNORECASE)
 _SIGN_IN = re.compile(
     r"/(?:log[-_]?in|sign[-_]?in|log[-_]?on|sign[-_]?on|sso|saml|oauth2?|auth|authenticate|wp-login"
@@ -191,7 +194,7 @@ def _elsewhere(answer: Response, homes: Sequence[str]) -> tuple[Outcome, str] | 
         return None
     asked, got = urlsplit(answer.hops[0]), urlsplit(answer.url)
     led = _SIGN_IN.search(got.path) and not _SIGN_IN.search(asked.path)
-    if led and (_WAY_BACK.search(got.query) or _PASSWORD.search(answer.body)):
+    if led and (_WAY_BACK.search(got.query) or _PASSWORD.search(answer.body[:_LOOKED_AT])):
         return Outcome.LOGIN_REQUIRED, f"redirected to {got.path[:200]}"
     home = got.path in {"", "/"} and not got.query
     if (home or answer.url in homes) and not _is_home(answer.hops[0], homes):

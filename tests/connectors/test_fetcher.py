@@ -9,6 +9,7 @@ import gzip
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ import httpcore
 import httpx
 import pytest
 
-from connectors import bodies
+from connectors import bodies, transports
 from connectors.fetcher import PAGE, ROBOTS, SITEMAP, Stream, Want
 from flows.records import Outcome
 from flows.responses import Answer, Fault, Response
@@ -480,6 +481,35 @@ def test_connections_are_kept_and_let_go_by_origin() -> None:
     assert [asked.connection for asked in run(job).log] == [1, 1, 1, 2]
 
 
+def test_idle_connections_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transports, "MAX_OPEN", 3)
+
+    async def job() -> tuple[int, int, bool]:
+        async with AsyncExitStack() as stack, client() as visitor:
+            webs = [
+                await stack.enter_async_context(serving({"/": ok(), "/slow": rawweb.silent}))
+                for _ in range(6)
+            ]
+            first = webs[0].origin
+            slow = asyncio.create_task(visitor.fetch(first + "/slow", want=PAGE, origin=first))
+            await asyncio.sleep(0.05)
+            for _ in range(2):
+                for web in webs[1:]:
+                    await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+            held = visitor._transports._egress.open
+            untouched = slow.done()
+            slow.cancel()
+            await asyncio.gather(slow, return_exceptions=True)
+            await visitor.aclose()
+            await asyncio.sleep(0)
+            return held, visitor._transports._egress.open, untouched
+
+    held, left, untouched = run(job)
+    assert held <= 4
+    assert left == 0
+    assert not untouched
+
+
 def test_the_private_attributes_that_the_fetcher_depends_on_are_there() -> None:
     transport = httpx.AsyncHTTPTransport()
     connection = httpcore.AsyncHTTPConnection(httpcore.Origin(b"http", b"a.test", 80))
@@ -493,14 +523,15 @@ def test_the_private_attributes_that_the_fetcher_depends_on_are_there() -> None:
 
 
 def test_a_certificate_that_nobody_trusts_ends_the_fetch_before_the_request() -> None:
-    async def job() -> tuple[Answer, Web]:
+    async def job() -> tuple[Answer, Web, int]:
         async with serving({"/": ok()}, tls=True) as web, client(tls=None) as visitor:
-            return await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin), web
+            answer = await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+            return answer, web, visitor._transports._egress.open
 
-    answer, web = run(job)
+    answer, web, left_open = run(job)
     assert fault_of(answer).outcome is Outcome.TLS_ERROR
     assert "self-signed" in fault_of(answer).detail
-    assert web.log == []
+    assert (web.log, left_open) == ([], 0)
 
 
 def test_a_trusted_certificate_is_read_over_tls() -> None:

@@ -91,7 +91,7 @@ def test_gaps_hold_at_the_server_redirects_included() -> None:
 
 def test_a_slow_connection_does_not_let_the_next_request_catch_up() -> None:
     async def job(guest: Guest, web: Web) -> Web:
-        slow = guest._fetcher._egress
+        slow = guest._fetcher._transports._egress
         connect, first = slow.connect_tcp, [0.15, 0.0, 0.0]
 
         async def late(*given: object, **named: object) -> object:
