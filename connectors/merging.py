@@ -28,7 +28,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 """The order of each table."""
 RETOLD: Final = frozenset({"sitemaps", "alerts"})
 """Tables in which a later row of the same key replaces an earlier one."""
-BUCKET_BYTES: Final = 8 << 20
+BUCKET_BYTES: Final = 4 << 20
 """What is sorted in memory at a time."""
 MOST_BUCKETS: Final = 256
 """Files that are open at a time."""
