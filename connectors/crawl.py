@@ -29,6 +29,7 @@ from flows.records import (
     Outcome,
     Page,
     Rules,
+    Sighting,
     SiteEnd,
     SitemapRead,
 )
@@ -130,6 +131,7 @@ class Crawl:
         self.closed = False
         self._issued = self._settled = self._pending = 0
         self._rows = len(committed)
+        self._notes = 0
         self.ended = False
 
     # What the worker's thread does.
@@ -149,12 +151,14 @@ class Crawl:
         if not batch and over:
             raise StopIteration
         self._issued += sum(isinstance(item, Entry) for item in batch)
+        self._notes += sum(isinstance(item, SitemapRead | Alert) for item in batch)
         return batch
 
     def settle(self, decisions: Iterable[Decision]) -> None:
         """Take decisions back out of the dataflow; what is admitted is fetched."""
         for decision in decisions:
             self._settled += decision.count if isinstance(decision, Repeats) else 1
+            self._notes += isinstance(decision, Sighting)
             if isinstance(decision, Entry | Failure):
                 self._settle_one(decision)
 
@@ -228,6 +232,7 @@ class Crawl:
         yield SiteEnd(
             site=self.site.origin,
             rows=self._rows,
+            notes=self._notes,
             status=self.guest.given_up_status or self._status,
             detail=self.guest.given_up or self._detail or None,
             crawl_delay_s=self.rulebook.crawl_delay_s,

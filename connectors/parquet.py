@@ -155,7 +155,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._take_note(row)
 
     def _take_note(self, row: Sighting | SitemapRead | Alert) -> None:
-        self._site(row.site).notes += 1
+        site = row.entry.site if isinstance(row, Sighting) else row.site
+        self._site(site).notes += 1
         if isinstance(row, Sighting):
             self._add("sightings", rows.sighting(row, run_id=self._run.id))
         elif isinstance(row, SitemapRead):

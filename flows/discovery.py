@@ -161,7 +161,7 @@ class Seen:
         if first == place or (key, place) in self._further:
             return None
         self._further.add((key, place))
-        return Sighting(site=entry.site, url=entry.url, attribution=at)
+        return Sighting(entry=entry)
 
 
 def linked(page: Page) -> list[Entry]:

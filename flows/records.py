@@ -147,11 +147,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A further attribution of a URL that is known already; folded into its row at the run's end."""
+    """A URL that is known already, named again; folded into its row when the run ends."""
 
-    site: str
-    url: str
-    attribution: Attribution
+    entry: Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,13 +139,16 @@ def alert(alert: Alert, *, run_id: str) -> Row:
 
 
 def sighting(sighting: Sighting, *, run_id: str) -> Row:
-    """Return the note of a further attribution of a URL."""
+    """Return the note of a URL that was named again."""
+    entry = sighting.entry
     return {
         "run_id": run_id,
-        "site": sighting.site,
-        "url": sighting.url,
-        "method": sighting.attribution.method,
-        "sitemap": sighting.attribution.sitemap,
+        "site": entry.site,
+        "url": entry.url,
+        "method": entry.attribution.method,
+        "sitemap": entry.attribution.sitemap,
+        "depth": entry.attribution.depth,
+        **_declared(entry),
     }
 
 

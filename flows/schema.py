@@ -157,7 +157,18 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     ),
     # The two below are the run's own notes: kept outside of `runs/`, gone when it is complete.
     "sightings": _schema(
-        "sightings", run_id=_TEXT, site=_TEXT, url=_TEXT, method=_TEXT, sitemap=_TEXT
+        "sightings",
+        run_id=_TEXT,
+        site=_TEXT,
+        url=_TEXT,
+        method=_TEXT,
+        sitemap=_TEXT,
+        depth=_COUNT,
+        lastmod=_INSTANT,
+        lastmod_raw=_TEXT,
+        changefreq=_TEXT,
+        priority=_REAL,
+        alternates=_ALTERNATES,
     ),
     "links": _schema("links", run_id=_TEXT, site=_TEXT, url=_TEXT, links=_LINKS),
 }

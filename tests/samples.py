@@ -105,7 +105,7 @@ def failure(path: str = "/gone", outcome: Outcome = Outcome.NOT_FOUND, site: str
 def sighting(path: str = "/", site: str = SITE, method: Method = Method.LINK) -> Sighting:
     sitemap = None if method is Method.LINK else f"{site}/{method}.xml"
     attribution = Attribution(method=method, sitemap=sitemap, referrer=site)
-    return Sighting(site=site, url=site + path, attribution=attribution)
+    return Sighting(entry=Entry(site=site, url=site + path, attribution=attribution))
 
 
 def sitemap(path: str = "/sitemap.xml", site: str = SITE, entries: int = 3) -> SitemapRead:

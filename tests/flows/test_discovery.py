@@ -109,7 +109,7 @@ def test_a_url_is_new_once_and_then_only_its_new_places_count() -> None:
 
     sightings = [t for t in taken if isinstance(t, Sighting)]
     assert taken[0] is first
-    assert [s.attribution for s in sightings] == [elsewhere.attribution, linked.attribution]
+    assert [s.entry for s in sightings] == [elsewhere, linked]
     assert len([t for t in taken if t is None]) == 4
 
 
