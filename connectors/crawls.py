@@ -87,6 +87,9 @@ class Crawls:
             reads=self._reads,
         )
         self._loop.spawn(explore(crawl, self._run))
+        if self._settings.max_seconds:
+            said = ("stopped_by_budget", f"{self._settings.max_seconds:g} s are over")
+            self._loop.call_after(self._settings.max_seconds, crawl.close, *said)
         for _ in range(self._settings.concurrency):
             self._loop.spawn(crawl.visit())
         return crawl

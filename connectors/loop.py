@@ -23,6 +23,10 @@ class EventLoop:
         """Have `function(*args)` called on the loop's thread, soon."""
         self._loop.call_soon_threadsafe(function, *args)
 
+    def call_after(self, seconds: float, function: Callable[..., object], *args: object) -> None:
+        """Have `function(*args)` called on the loop's thread when so much time has passed."""
+        self.call(self._loop.call_later, seconds, function, *args)
+
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as a task of the loop; callable from any thread."""
         self.call(self._spawn, work)

@@ -4,6 +4,7 @@ Pure bookkeeping: `Plan` says what to ask for and is told what came back, `Seen`
 apart that are one, `linked` turns a page's links into entries. Asking is connectors.site's work.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -48,6 +49,9 @@ FEED_TYPES = ("application/rss+xml", "application/atom+xml")
 
 UNFOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
 """`rel` words by which a page asks that a link not be followed."""
+
+
+_SITEMAP_NAME = re.compile(r"site[-_]?map", re.IGNORECASE).search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,5 +204,5 @@ def sitemap_hints(links: Iterable[Link]) -> list[str]:
 
 def _points_at_sitemap(link: Link) -> bool:
     words = set(link.rel.split())
-    named = "sitemap" in link.url.rpartition("/")[2].lower()
-    return "sitemap" in words or bool(words.intersection(FEED_TYPES)) or (not words and named)
+    named = _SITEMAP_NAME(link.url.rpartition("/")[2])
+    return bool(words & {"sitemap", *FEED_TYPES} or (named and not words))
