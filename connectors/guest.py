@@ -2,16 +2,17 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Literal, Self
+from typing import Literal
 
 from connectors.fetcher import PAGE, SITEMAP, Fetcher, May, Stream, Want
-from flows import challenges, politeness
+from connectors.seats import Room, Seat, Seats, now
+from flows import politeness, responses
 from flows.politeness import Pace
 from flows.records import Outcome
-from flows.responses import Answer, Fault, Headers, Response
+from flows.responses import Answer, Fault, Headers
 
 PATIENT_PAGES = 20
 """Pages of a site that are asked again at once after a server error; more means an outage."""
@@ -21,8 +22,6 @@ SLOW_AFTER = 3
 
 GIVE_UP_AFTER = 10
 """Refusals, or requests without any answer, in a row after which a site is left alone."""
-
-_REFUSED = frozenset({Outcome.BLOCKED, Outcome.RATE_LIMITED})
 
 GivenUp = Literal["failed_blocked", "failed_unreachable"]
 
@@ -45,7 +44,7 @@ class Guest:
         retry_waits_s: tuple[float, ...] = (5.0, 20.0),
         headers: Headers = (),
         may: May | None = None,
-        room: Callable[[], Awaitable[None]] | None = None,
+        room: Room | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         """Take the site's origin and what its settings say.
@@ -67,10 +66,8 @@ class Guest:
         self._fetcher = fetcher
         self._headers = headers
         self._retry_waits_s = retry_waits_s
-        self._room = room
         self._jitter = jitter
-        self._places = asyncio.Semaphore(concurrency)
-        self._turn = asyncio.Lock()
+        self._seats = Seats(pace, concurrency, fetcher.slots, room)
         self._patience = PATIENT_PAGES
         self._refused = 0
         self._silent = 0
@@ -95,7 +92,7 @@ class Guest:
         """
         attempt = 1
         while not self.given_up:
-            async with _Seat(self) as seat:
+            async with Seat(self._seats) as seat:
                 if self.given_up:
                     break
                 answer = await self._fetcher.fetch(
@@ -124,7 +121,7 @@ class Guest:
         """
         attempt = 1
         while not self.given_up:
-            async with _Seat(self) as seat, self._streamed(url, want, seat) as got:
+            async with Seat(self._seats) as seat, self._streamed(url, want, seat) as got:
                 head = got if isinstance(got, Fault) else got.head
                 answer = self._weighed(replace(head, attempts=attempt))
                 wait_s = self._again_in(answer, attempt)
@@ -137,7 +134,7 @@ class Guest:
         yield self._left_alone(url)
 
     @asynccontextmanager
-    async def _streamed(self, url: str, want: Want, seat: "_Seat") -> AsyncIterator[Stream | Fault]:
+    async def _streamed(self, url: str, want: Want, seat: Seat) -> AsyncIterator[Stream | Fault]:
         async with self._fetcher.stream(
             url,
             want=self._ruled(want),
@@ -164,8 +161,7 @@ class Guest:
         self.bytes += answer.wire_bytes
         if isinstance(answer, Fault):
             return answer
-        owner = challenges.provider(answer.status, answer.headers, answer.body)
-        return _blocked(answer, owner) if owner else answer
+        return responses.challenged(answer) or answer
 
     def _again_in(self, answer: Answer, attempt: int) -> float | None:
         """Return the seconds after which the same is asked again, or None when it is not."""
@@ -177,7 +173,7 @@ class Guest:
             answer.status, asked_s, attempt, self._retry_waits_s, self._jitter()
         )
         if wait_s is not None and politeness.is_rate_limit(answer.status, asked_s):
-            self.pace.wait_until(_now() + wait_s)
+            self.pace.wait_until(now() + wait_s)
             return 0.0
         return wait_s if wait_s is not None and self._is_patient(attempt) else None
 
@@ -189,9 +185,9 @@ class Guest:
 
     def _settled(self, answer: Answer) -> Answer:
         """Learn from an answer that will not be asked for again."""
-        refused = _refusal(answer)
+        refused = responses.refusal(answer)
         self._refused = self._refused + 1 if refused else 0
-        self._silent = self._silent + 1 if answer.status is None and _was_asked(answer) else 0
+        self._silent = self._silent + 1 if responses.is_silence(answer) else 0
         self.pace.slow_down(self._refused >= SLOW_AFTER)
         if self._refused >= GIVE_UP_AFTER:
             self._give_up("failed_blocked", refused or "")
@@ -206,114 +202,3 @@ class Guest:
 
     def _left_alone(self, url: str) -> Fault:
         return Fault(outcome=Outcome.NOT_REACHED, detail=self.given_up or "", url=url)
-
-
-class _Seat:
-    """A request's place: at its site, and among all requests of the process.
-
-    The site's turn is held until the request is on its way. A connection that takes long would
-    otherwise let the next request catch up with this one.
-    """
-
-    def __init__(self, guest: Guest) -> None:
-        self._guest = guest
-        self._slots = guest._fetcher.slots
-        self._seated = False
-        self._in_turn = False
-
-    async def __aenter__(self) -> Self:
-        await self._guest._places.acquire()
-        try:
-            await self._sit()
-        except BaseException:
-            self._guest._places.release()
-            raise
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        self._rise()
-        self._guest._places.release()
-
-    async def again(self) -> None:
-        """Leave the place to others until the site may be asked again."""
-        self._rise()
-        await self._sit()
-
-    def sent(self) -> None:
-        """Start the site's clock, and let the next request wait for it."""
-        if self._in_turn:
-            self._in_turn = False
-            self._guest.pace.started(_now())
-            self._guest._turn.release()
-
-    async def _sit(self) -> None:
-        """Wait for the site's turn, and for a slot."""
-        await self._guest._turn.acquire()
-        self._in_turn = True
-        try:
-            await self._wait()
-        except BaseException:
-            self._rise()
-            raise
-        if not self._guest.pace.gap_s:
-            self.sent()
-
-    async def _wait(self) -> None:
-        pace = self._guest.pace
-        if self._guest._room:
-            await self._guest._room()
-        while not self._seated:
-            await asyncio.sleep(max(0.0, pace.next_at() - _now()))
-            await self._slots.acquire()
-            self._seated = True
-            if pace.next_at() > _now():  # the site asked for a rest in the meantime
-                self._leave_slot()
-
-    def _rise(self) -> None:
-        self.sent()
-        self._leave_slot()
-
-    def _leave_slot(self) -> None:
-        if self._seated:
-            self._seated = False
-            self._slots.release()
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
-
-
-def _blocked(answer: Response, provider: str) -> Fault:
-    return Fault(
-        outcome=Outcome.BLOCKED,
-        detail=challenges.advice(provider),
-        provider=provider,
-        url=answer.url,
-        status=answer.status,
-        headers=answer.headers,
-        wire_bytes=answer.wire_bytes,
-        elapsed_ms=answer.elapsed_ms,
-        hops=answer.hops,
-        fetched_at=answer.fetched_at,
-        attempts=answer.attempts,
-        retry_after_s=answer.retry_after_s,
-    )
-
-
-def _refusal(answer: Answer) -> str | None:
-    """Return how a site refuses to be asked, or None when it does not."""
-    if isinstance(answer, Fault):
-        return answer.detail if answer.outcome in _REFUSED else None
-    limited = politeness.is_rate_limit(answer.status, answer.retry_after_s)
-    return "the site limits how often it may be asked" if limited else None
-
-
-def _was_asked(answer: Answer) -> bool:
-    """Return whether a request was tried: a URL that may not be asked for is no silence."""
-    return isinstance(answer, Fault) and answer.outcome in {
-        Outcome.TIMEOUT,
-        Outcome.CONNECTION_ERROR,
-        Outcome.DNS_ERROR,
-        Outcome.TLS_ERROR,
-        Outcome.PROTOCOL_ERROR,
-    }

@@ -13,7 +13,7 @@ from connectors.bodies import Body
 from connectors.egress import CONNECT_S
 from connectors.faults import CAUGHT, Stop, reason
 from connectors.wants import Want
-from flows import challenges, codings, media, urls
+from flows import challenges, codings, media, responses, urls
 from flows.records import Outcome
 from flows.responses import Fault, Headers, Response
 
@@ -109,18 +109,18 @@ class Trip:
     def request(self) -> httpx.Request:
         """Return the request for where the trip is."""
         self._status, self._headers = None, ()
-        headers = [
+        own = self.errand.headers if self.here == self.errand.origin else ()
+        headers = (
             ("User-Agent", self.errand.user_agent),
             ("Accept", self.errand.want.accept),
             ("Accept-Encoding", codings.OFFERED),
-        ]
-        if self.here == self.errand.origin:
-            headers += self.errand.headers
-        if self._cookie():
-            headers.append(("Cookie", self._cookie()))
+            *own,
+            *((("Cookie", self._cookie()),) if self._cookie() else ()),
+        )
+        raw = [(name.encode("ascii", "replace"), value.encode()) for name, value in headers]
         try:
-            return httpx.Request("GET", self.url, headers=headers, extensions=self._extensions())
-        except (httpx.InvalidURL, UnicodeError) as error:
+            return httpx.Request("GET", self.url, headers=raw, extensions=self._extensions())
+        except httpx.InvalidURL as error:
             raise Stop(Outcome.INVALID_URL, str(error)) from None
 
     def _extensions(self) -> dict[str, object]:
@@ -146,7 +146,7 @@ class Trip:
             raise Stop(Outcome.HEADERS_TOO_LARGE, f"{len(got.headers.raw)} header lines")
         self._headers = tuple((_text(k).lower(), _text(v)) for k, v in got.headers.raw)
         self._take_cookies()
-        location = self._header("location")
+        location = responses.header(self._headers, "location")
         if got.status_code not in REDIRECTS or not location:
             return None
         onward = urls.canonical(location, base=self.url)
@@ -167,7 +167,10 @@ class Trip:
             return b""
         if not self.is_success or challenges.by_header(self._headers):
             return await self.body.beginning()
-        want, said = self.errand.want, media.essence(self._header("content-type"))
+        want, said = (
+            self.errand.want,
+            media.essence(responses.header(self._headers, "content-type")),
+        )
         if want.types and said and said not in want.types:
             raise Stop(Outcome.NOT_HTML, said)
         return await self.body.whole(want.max_bytes, want.cut)
@@ -215,9 +218,6 @@ class Trip:
 
     def _elapsed_ms(self) -> float:
         return round((self._loop.time() - self._started - self.paused_s) * 1000, 3)
-
-    def _header(self, name: str) -> str | None:
-        return next((value for key, value in self._headers if key == name), None)
 
     def _cookie(self) -> str:
         jar = self._cookies.get(self.here or "")

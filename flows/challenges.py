@@ -50,7 +50,10 @@ _REFUSALS = frozenset({400, 401, 403, 405, 406, 409, 429, 444, 498, 503})
 
 MARKS = (
     Mark(provider="cloudflare", token=b"_cf_chl_opt"),
-    Mark(provider="cloudflare", token=b"/orchestrate/"),
+    Mark(provider="cloudflare", token=b"/orchestrate/chl_page"),
+    Mark(provider="cloudflare", token=b"/orchestrate/managed"),
+    Mark(provider="cloudflare", token=b"/orchestrate/captcha"),
+    Mark(provider="cloudflare", token=b"/orchestrate/jsch"),
     Mark(provider="cloudflare", token=b"jschl_vc"),
     Mark(provider="cloudflare", token=b"jschl-answer"),
     Mark(provider="cloudflare", token=b"cf-error-details", statuses=frozenset({403})),
@@ -78,18 +81,17 @@ What is missing here is missing on purpose: providers put scripts of their own i
 """
 
 TITLES = (
-    ("cloudflare", "just a moment..."),
-    ("cloudflare", "attention required! | cloudflare"),
-    ("vercel", "vercel security checkpoint"),
-    ("perimeterx", "access to this page has been denied"),
-    ("sucuri", "sucuri website firewall - access denied"),
-    ("imperva", "pardon our interruption"),
-    ("siteground", "robot challenge screen"),
-    ("anubis", "making sure you're not a bot!"),
-    ("f5", "request rejected"),
-    ("fastly", "client challenge"),
+    ("cloudflare", "just a moment...", b"cloudflare"),
+    ("cloudflare", "attention required! | cloudflare", b""),
+    ("vercel", "vercel security checkpoint", b""),
+    ("perimeterx", "access to this page has been denied", b""),
+    ("sucuri", "sucuri website firewall - access denied", b""),
+    ("imperva", "pardon our interruption", b""),
+    ("siteground", "robot challenge screen", b""),
+    ("anubis", "making sure you're not a bot!", b""),
+    ("f5", "request rejected", b"support id"),
 )
-"""Titles of challenges; they need a refusing status, or a body with hardly a word."""
+"""Titles of challenges; an answer of success needs the words beside them, and hardly any other."""
 
 _MAX_TITLED_WORDS = 80
 
@@ -129,6 +131,8 @@ _HEADING = re.compile(rb"<h[12][^>]{0,400}>(.{0,400}?)</h[12]", re.DOTALL | re.I
 _SCRIPT = re.compile(rb"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL)
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _TAG = re.compile(rb"<[a-z!/][^<>]*>")
+_PERMITS = re.compile(rb"<(?:link\b|meta\b(?![^>]*refresh))")
+"""Preconnections and content security policies: a page that may call a provider is none of its."""
 
 
 def provider(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> str | None:
@@ -184,10 +188,12 @@ def _by_mark(status: int, start: bytes, success: bool) -> str | None:
 
 def _by_title(start: bytes, success: bool) -> str | None:
     title = _text(_TITLE, start)
-    owner = next((owner for owner, known in TITLES if title.startswith(known)), None)
-    if owner is None or (success and _words(start) > _MAX_TITLED_WORDS):
-        return None
-    return owner
+    for owner, known, beside in TITLES:
+        if title.startswith(known) and (
+            not success or (beside in start and _words(start) <= _MAX_TITLED_WORDS)
+        ):
+            return owner
+    return None
 
 
 def _by_refusal(headers: Sequence[tuple[str, str]], body: bytes, start: bytes) -> str | None:
@@ -222,6 +228,7 @@ def _words(start: bytes) -> int:
 
 
 def _markup(start: bytes) -> bytes:
-    """Return tags and scripts without the text between them."""
+    """Return scripts and tags without the text between them, and without mere permissions."""
     scripts = [found[0] for found in _SCRIPT.finditer(start)]
-    return b"\n".join(scripts + _TAG.findall(_SCRIPT.sub(b" ", start)))
+    tags = (tag for tag in _TAG.findall(_SCRIPT.sub(b" ", start)) if not _PERMITS.match(tag))
+    return b"\n".join([*scripts, *tags])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from flows import challenges, media, politeness
+from flows import challenges, media, politeness, walls
 from flows.records import Entry, Exchange, Failure, Outcome, Page
 
 Headers = tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class Response:
 
     def header(self, name: str) -> str | None:
         """Return the first header of a name given in lower case, or None."""
-        return next((value for key, value in self.headers if key == name), None)
+        return header(self.headers, name)
 
     @property
     def retry_after_s(self) -> float | None:
@@ -66,7 +66,7 @@ class Fault:
 
     def header(self, name: str) -> str | None:
         """Return the first header of a name given in lower case, or None."""
-        return next((value for key, value in self.headers if key == name), None)
+        return header(self.headers, name)
 
 
 Answer = Response | Fault
@@ -84,8 +84,22 @@ STATUSES = {
 }
 """Outcomes of statuses that have one of their own; others go by their class."""
 
+SILENCES = frozenset(
+    {
+        Outcome.TIMEOUT,
+        Outcome.CONNECTION_ERROR,
+        Outcome.DNS_ERROR,
+        Outcome.TLS_ERROR,
+        Outcome.PROTOCOL_ERROR,
+    }
+)
+"""Outcomes of a request that nobody answered."""
+
 _LOOKED_AT = 256 * 1024
 """Bytes of a body that are searched for a form."""
+
+_STUB_BYTES = 4 * 1024
+"""Most bytes of a body whose Refresh header counts."""
 
 _INDEX = re.compile(r"/(?:index|default|home|start|welcome)(?:\.\w{1,5})?/?", re.IGNORECASE)
 _SIGN_IN = re.compile(
@@ -108,13 +122,13 @@ def judge(entry: Entry, answer: Answer, homes: Sequence[str] = ()) -> Page | Fai
     """
     if isinstance(answer, Fault):
         return _failure(entry, answer, answer.outcome, answer.detail)
-    provider = challenges.provider(answer.status, answer.headers, answer.body)
-    if provider:
-        return _failure(entry, answer, Outcome.BLOCKED, challenges.advice(provider), provider)
+    blocked = challenged(answer)
+    if blocked:
+        return judge(entry, blocked)
     outcome = of_status(answer.status, answer.retry_after_s)
     if outcome is not Outcome.OK:
         return _failure(entry, answer, outcome, f"status {answer.status}")
-    left_out = _unlike_a_page(answer) or _elsewhere(answer, homes)
+    left_out = _unlike_a_page(answer) or _elsewhere(answer, homes) or _refreshed(answer)
     if left_out:
         return _failure(entry, answer, *left_out)
     return Page(
@@ -124,6 +138,40 @@ def judge(entry: Entry, answer: Answer, homes: Sequence[str] = ()) -> Page | Fai
         charset=_charset(answer),
         robots_tag=robots_tag(answer.headers),
     )
+
+
+def challenged(answer: Response) -> Fault | None:
+    """Return the fault `blocked` that names who challenges us in the site's place, or None."""
+    provider = challenges.provider(answer.status, answer.headers, answer.body)
+    if provider is None:
+        return None
+    return Fault(
+        outcome=Outcome.BLOCKED,
+        detail=challenges.advice(provider),
+        provider=provider,
+        url=answer.url,
+        status=answer.status,
+        headers=answer.headers,
+        wire_bytes=answer.wire_bytes,
+        elapsed_ms=answer.elapsed_ms,
+        hops=answer.hops,
+        fetched_at=answer.fetched_at,
+        attempts=answer.attempts,
+        retry_after_s=answer.retry_after_s,
+    )
+
+
+def refusal(answer: Answer) -> str | None:
+    """Return how a site refuses to be asked, in words for people, or None when it does not."""
+    if isinstance(answer, Fault):
+        return answer.detail if answer.outcome is Outcome.BLOCKED else None
+    limited = politeness.is_rate_limit(answer.status, answer.retry_after_s)
+    return "the site limits how often it may be asked" if limited else None
+
+
+def is_silence(answer: Answer) -> bool:
+    """Return whether a site was asked and gave no answer at all."""
+    return isinstance(answer, Fault) and answer.status is None and answer.outcome in SILENCES
 
 
 def of_status(status: int, retry_after_s: float | None = None) -> Outcome:
@@ -141,7 +189,7 @@ def of_status(status: int, retry_after_s: float | None = None) -> Outcome:
     return Outcome.SERVER_ERROR if 500 <= status < 600 else Outcome.HTTP_ERROR
 
 
-def exchange(answer: Answer, attempts: int | None = None, provider: str | None = None) -> Exchange:
+def exchange(answer: Answer, attempts: int | None = None) -> Exchange:
     """Return what is kept of a fetch."""
     return Exchange(
         status=answer.status,
@@ -154,7 +202,7 @@ def exchange(answer: Answer, attempts: int | None = None, provider: str | None =
         elapsed_ms=answer.elapsed_ms,
         fetched_at=answer.fetched_at,
         retry_after_s=answer.retry_after_s,
-        provider=provider or (answer.provider if isinstance(answer, Fault) else None),
+        provider=answer.provider if isinstance(answer, Fault) else None,
     )
 
 
@@ -164,11 +212,13 @@ def robots_tag(headers: Headers) -> str | None:
     return "\n".join(lines) if lines else None
 
 
-def _failure(
-    entry: Entry, answer: Answer, outcome: Outcome, detail: str, provider: str | None = None
-) -> Failure:
-    done = exchange(answer, provider=provider)
-    return Failure(entry=entry, outcome=outcome, detail=detail, exchange=done)
+def header(headers: Headers, name: str) -> str | None:
+    """Return the first header of a name given in lower case, or None."""
+    return next((value for key, value in headers if key == name), None)
+
+
+def _failure(entry: Entry, answer: Answer, outcome: Outcome, detail: str) -> Failure:
+    return Failure(entry=entry, outcome=outcome, detail=detail, exchange=exchange(answer))
 
 
 def _charset(answer: Response) -> str | None:
@@ -200,6 +250,14 @@ def _elsewhere(answer: Response, homes: Sequence[str]) -> tuple[Outcome, str] | 
     if (home or answer.url in homes) and not _is_home(answer.hops[0], homes):
         return Outcome.REDIRECTED_HOME, f"redirected to {answer.url[:200]}"
     return None
+
+
+def _refreshed(answer: Response) -> tuple[Outcome, str] | None:
+    """Return where a Refresh header sends a reader on who has hardly anything to read."""
+    target = walls.sends_on(answer.header("refresh") or "", answer.url)
+    if target is None or len(answer.body) > _STUB_BYTES:
+        return None
+    return Outcome.META_REFRESH, f"sends on to {target[:200]}"
 
 
 def _is_home(url: str, homes: Sequence[str]) -> bool:

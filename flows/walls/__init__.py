@@ -110,19 +110,28 @@ def _refresh(tree: _Element, size: int, url: str) -> Wall | None:
     for meta in tree.iter("meta"):
         if (meta.get("http-equiv") or "").strip().lower() != "refresh":
             continue
-        delay, _, target = (meta.get("content") or "").replace(",", ";", 1).partition(";")
-        target = _URL.sub("", target).strip(" '\"")
-        without_script = any(parent.tag == "noscript" for parent in meta.iterancestors())
-        if without_script or not target or _is_same(url, target):
-            continue
-        if _seconds(delay) <= REFRESH_S:
+        target = sends_on(meta.get("content") or "", url)
+        if target and not any(parent.tag == "noscript" for parent in meta.iterancestors()):
             return Outcome.META_REFRESH, f"sends on to {target[:200]}"
     return None
 
 
-def _seconds(text: str) -> float:
-    found = _DELAY.match(text)
-    return float(found[1]) if found else 0.0
+def sends_on(refresh: str, url: str) -> str | None:
+    """Return where a refresh sends the reader of `url` at once, or None when it does not.
+
+    Source: HTML standard, shared declarative refresh steps; for the header and the element.
+
+    >>> sends_on("0; url=/new", "https://a.test/old")
+    '/new'
+    >>> sends_on("300; url=/new", "https://a.test/old") is None
+    True
+    """
+    delay, _, target = refresh[:MAX_LETTERS].replace(",", ";", 1).partition(";")
+    target = _URL.sub("", target).strip(" '\"")
+    if not target or _is_same(url, target):
+        return None
+    found = _DELAY.match(delay)
+    return target if not found or float(found[1]) <= REFRESH_S else None
 
 
 def _is_same(url: str, target: str) -> bool:

@@ -113,6 +113,12 @@ def test_a_conditional_request_sends_its_validators_and_takes_304_for_an_answer(
     assert (answer.status, answer.body) == (304, b"")
 
 
+def test_a_validator_is_sent_whatever_its_letters() -> None:
+    _, web = fetched({"/": ok()}, etag='"caf\u00e9"')
+
+    assert web.log[0].headers["if-none-match"].encode("latin-1").decode() == '"caf\u00e9"'
+
+
 def test_a_304_to_an_unconditional_request_is_no_answer() -> None:
     answer, _ = fetched({"/": head(304)})
 

@@ -419,8 +419,8 @@ def test_a_stop_ends_every_wait_at_once_and_leaves_no_place_taken(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        assert not guest._turn.locked()
-        assert guest._places._value == 4
+        assert not guest._seats.turn.locked()
+        assert guest._seats.places._value == 4
         assert guest._fetcher.slots._value == 64
         return loop.time() - before
 

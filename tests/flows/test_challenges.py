@@ -32,7 +32,11 @@ CHALLENGES = [
         "cloudflare",
         200,
         (),
-        page("", NOTE, "<script src=/cdn-cgi/challenge-platform/h/b/orchestrate/chl/v1></script>"),
+        page(
+            "",
+            NOTE,
+            "<script src=/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1></script>",
+        ),
         id="cloudflare as a success",
     ),
     pytest.param(
@@ -252,6 +256,19 @@ PAGES = [
     pytest.param(
         404, (), page("Not found", "<div id=px-captcha></div>"), id="a missing page with a script"
     ),
+    pytest.param(
+        200,
+        (),
+        page(
+            "A page",
+            SHORT,
+            "<link rel=preconnect href=https://geo.captcha-delivery.com>"
+            "<meta http-equiv=Content-Security-Policy content='script-src *.captcha-delivery.com'>",
+        ),
+        id="a page that may call datadome",
+    ),
+    pytest.param(200, (), page("Just a moment...", "<div id=app></div>"), id="a loading page"),
+    pytest.param(200, (), page("Request rejected", "<p>A state of orders."), id="a rejected order"),
     pytest.param(200, (), b"", id="no body"),
 ]
 

@@ -195,6 +195,15 @@ def test_a_redirect_to_a_sign_in_is_no_page(
     assert judged(answer(body=body, hops=(asked, got)), asked) == outcome
 
 
+def test_a_refresh_header_sends_on_from_a_stub_and_not_from_an_article() -> None:
+    refresh = ("refresh", "0; url=/new")
+
+    assert judged(answer(200, refresh)) is Outcome.META_REFRESH
+    assert judged(answer(200, refresh, body=HTML * 60)) is Outcome.OK
+    assert judged(answer(200, ("refresh", "300; url=/new"))) is Outcome.OK
+    assert judged(answer(200, ("refresh", "5"))) is Outcome.OK
+
+
 def test_a_chain_that_comes_back_is_the_page() -> None:
     assert judged(answer(hops=("/page", "/gate", "/page"))) is Outcome.OK
 
