@@ -49,7 +49,6 @@ class Dataset:
         An unfinished run of other settings is closed as `interrupted`, and a new one begins.
         Raises OSError when the folder cannot be written, ValueError when another run is at work.
         """
-        files.spare_memory()
         try:
             self.work.mkdir(parents=True, exist_ok=True)
             with files.locked(self.work / "lock"):

@@ -115,17 +115,6 @@ def weight(path: Path) -> int:
     return sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
 
 
-def spare_memory() -> None:
-    """Let Arrow allocate from a pool that gives back what is free.
-
-    Its default, mimalloc, keeps it: 100 MB more at the end of 10,000 pages.
-    """
-    try:
-        pa.set_memory_pool(pa.jemalloc_memory_pool())
-    except NotImplementedError:
-        pa.set_memory_pool(pa.system_memory_pool())
-
-
 def write_json(path: Path, value: dict[str, Any], work: Path | None = None) -> None:
     """Put `value` at `path` at once: a reader finds the old text or the new one.
 
