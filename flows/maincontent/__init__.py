@@ -12,7 +12,7 @@ import trafilatura
 from lxml.html import HtmlElement
 
 from flows.maincontent import chrome, place
-from flows.maincontent.survey import survey
+from flows.maincontent.words import survey
 
 FOUND = 0.5
 """Share of trafilatura's words that the tree must show; else they come from somewhere else."""
@@ -47,7 +47,11 @@ def find(tree: HtmlElement, url: str, title: str | None = None) -> Main:
     node = place.node(found)
     if node is None:
         return Main([root], frozenset(), "body")
-    prose = chrome.is_article(tree)
-    node = place.with_title(found, node, prose=prose)
-    without = chrome.within(found, node, prose=prose)
-    return Main([node], without, "node")
+    manner = chrome.manner(tree, node)
+    heading = place.heading(found, node, title)
+    if heading is not None:
+        outer = place.around(found, node, heading, manner)
+        if outer is None:
+            return Main([heading, node], chrome.within(found, node, manner), "blocks")
+        node = outer
+    return Main([node], chrome.within(found, node, manner, heading), "node")

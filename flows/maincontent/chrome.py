@@ -1,44 +1,47 @@
 """What stands inside the main content and is none of it: navigation, boxes, related links."""
 
-import functools
 import re
 from collections.abc import Iterator
+from enum import Enum
 
 from lxml.html import HtmlElement
 
-from flows.maincontent.survey import Span, Survey
+from flows.maincontent import names
+from flows.maincontent.words import Span, Survey
 
 PART = 0.3
 """Share of the main content's words above which an element is more than chrome."""
 NEVER = frozenset("body main article h1 h2 h3 h4 pre code table tbody tr".split())  # noqa: SIM905
 """Elements that no name of theirs makes chrome."""
-STRUCTURE = frozenset(
-    "pre table thead tbody tr td th ul ol li dl dt dd code h1 h2 h3 h4 h5 h6 math sup sub em strong "  # noqa: SIM905
-    "b i a img br hr".split()
+BLOCKS = frozenset(
+    "div section aside header footer article p figure details center fieldset form ul ol dl".split()  # noqa: SIM905
 )
-"""Elements that trafilatura drops although they are content."""
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+"""Elements that may be left out because trafilatura left them out."""
+LISTS = frozenset({"ul", "ol", "dl"})
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 BOXES = frozenset({"footer", "aside", "form"})
+
+
+class Manner(Enum):
+    """What kind of page it is, and so how far trafilatura's choice of blocks is followed."""
+
+    PROSE = 1
+    """One text from beginning to end; what was left out is another."""
+    REFERENCE = 2
+    """Documentation: its tables, lists of links and short entries are easily left out."""
+    MIXED = 3
+
+
 ARTICLE = frozenset({"article", "blog", "news", "newsarticle", "blogposting"})
 """Values of `og:type` for a page that is one text."""
-_NAMES = re.compile(
-    r"(?<!has-)(?<!with-)(?<!no-)\b(?:bread-?crumbs?|pagination|pager|page-?nav|prev-?next|next-?prev"
-    r"|(?:post|article|page|site|doc|entry)s?-(?:nav|navigation|footer-nav)|nav|navbar|navigation"
-    r"|menu|share|sharing|share-?(?:bar|buttons?|links?)|sharedaddy|addtoany"
-    r"|social(?:-?(?:links|share|media|icons))?"
-    r"|related(?:-?(?:posts?|articles?|content|links|products|stories|items))?"
-    r"|recommend(?:ed|ations?)?|you-?may-?(?:also-?)?like|also-?like|upsells?|cross-?sells?"
-    r"|more-?(?:stories|from|on|posts)|newsletter|subscribe|subscription|sign-?up|cookies?|consent"
-    r"|gdpr|toc|table-?of-?contents|on-?this-?page|skip-?(?:link|to-?content)"
-    r"|edit-?(?:this-?)?(?:page|link|section|post)|editsection|mw-editsection|feedback|helpful"
-    r"|comment-?form|respond|reply-?form|advert(?:isement|s|ising)?|ads?|sponsor(?:ed)?|promo"
-    r"|outbrain|taboola|sidebar|popup|modal|overlay|toolbar|author-?(?:box|bio|card|info)|byline"
-    r"|(?:post|entry|article)-?meta|postmetadata|metadata|tags?|tag-?(?:list|cloud|links)"
-    r"|(?:post|entry|article)-?tags|back-?to-?top|copyright|footer|noprint|printfooter|catlinks"
-    r"|navbox|last-?updated|source-?file|content-?tabs-?nav|copy-?button)\b",
+_MAKERS = re.compile(
+    r"sphinx|mkdocs|docusaurus|vitepress|vuepress|javadoc|rustdoc|docbook|asciidoc|doxygen|mdbook"
+    r"|gitbook|jsdoc|typedoc|pdoc|antora|docfx|yard|mediawiki|readthedocs",
     re.IGNORECASE,
 )
-_CAMEL = re.compile(r"([a-z])([A-Z])")
+"""Programs that make documentation, by the generator they name."""
+_ASIDES = re.compile(r"quote|onebox|foot-?note|admonition|callout|notice|\bnote\b|\btip\b|warning")
+"""Names of what stands aside and belongs to the text."""
 
 
 def is_article(tree: HtmlElement) -> bool:
@@ -52,21 +55,46 @@ def is_article(tree: HtmlElement) -> bool:
     return False
 
 
-def within(found: Survey, node: HtmlElement, *, prose: bool) -> frozenset[HtmlElement]:
-    """Return the elements within `node` that are chrome; none of them lies in another."""
-    return frozenset(_within(found, node, prose=prose))
+def manner(tree: HtmlElement, node: HtmlElement) -> Manner:
+    """Return what kind of page this is."""
+    if is_article(tree):
+        return Manner.PROSE
+    if next(node.iter("pre", "code"), None) is not None or _generator(tree):
+        return Manner.REFERENCE
+    return Manner.MIXED
 
 
-def _within(found: Survey, node: HtmlElement, *, prose: bool) -> Iterator[HtmlElement]:
+def _generator(tree: HtmlElement) -> bool:
+    """Tell whether a program for documentation made the page."""
+    made = (m.get("content") or "" for m in tree.iter("meta") if m.get("name") == "generator")
+    return any(_MAKERS.search(name) for name in made)
+
+
+def within(
+    found: Survey, node: HtmlElement, kind: Manner, title: HtmlElement | None = None
+) -> frozenset[HtmlElement]:
+    """Return the elements within `node` that are chrome; none of them lies in another.
+
+    The page's heading, `title`, is not, nor is what is around it.
+    """
+    return frozenset(_within(found, node, kind, title))
+
+
+def _within(
+    found: Survey, node: HtmlElement, kind: Manner, title: HtmlElement | None
+) -> Iterator[HtmlElement]:
     most = PART * max(1, found.kept(node))
     kept = _kept_span(found, node)
+    spared = set() if title is None else {title, *title.iterancestors()}
     pending = list(node)[::-1]
     while pending:
         element = pending.pop()
         if element not in found.spans:
             continue
-        if found.kept(element) < most and (
-            is_chrome(found, element) or is_excess(found, element, kept, prose=prose)
+        if (
+            found.kept(element) < most
+            and element not in spared
+            and (is_chrome(found, element) or is_excess(found, element, kept, kind))
         ):
             yield element
         else:
@@ -75,41 +103,50 @@ def _within(found: Survey, node: HtmlElement, *, prose: bool) -> Iterator[HtmlEl
 
 def is_chrome(found: Survey, element: HtmlElement) -> bool:
     """Tell whether an element is chrome by its kind or its name."""
-    tag = element.tag
+    tag, classes = element.tag, element.get("class") or ""
     if tag == "nav":
         return True
-    if tag in BOXES and found.kept(element) < found.words(element) / 2:
+    share = found.kept(element) / max(1, found.words(element))
+    if tag in BOXES and share < 0.5 and not _ASIDES.search(classes.lower()):
         return True
-    names = " ".join(filter(None, map(element.get, ("class", "id", "role"))))
-    return tag not in NEVER and bool(names) and named(names)
+    if tag in NEVER:
+        return False
+    for name in (classes, element.get("id"), element.get("role")):
+        said = names.spoken(name) if name else None
+        if said is names.CONTENTS and found.linked(element) > found.words(element) / 2:
+            return tag in BLOCKS
+        if said is names.USUALLY or (said and name is not classes):
+            return share <= 0.5 and not (name == element.get("id") and is_section(element, name))
+        if said is names.ALWAYS:
+            return True
+    return False
 
 
-@functools.lru_cache(maxsize=4096)
-def named(names: str) -> bool:
-    """Tell whether class or id words speak of chrome.
+def is_section(element: HtmlElement, name: str) -> bool:
+    """Tell whether an element is a section whose id is made from its own heading."""
+    heading = next(element.iter(*HEADINGS), None)
+    if heading is None:
+        return False
+    text = re.sub(r"[^\w]+", "-", "".join(map(str, heading.itertext())).strip().lower())
+    return name.lower().strip("-_") in text
 
-    >>> named("post-footer"), named("has-sidebar")
-    (True, False)
-    """
-    return _NAMES.search(_CAMEL.sub(r"\1-\2", names).replace("_", "-")) is not None
 
-
-def is_excess(found: Survey, element: HtmlElement, kept: Span, *, prose: bool) -> bool:
-    """Tell whether an element that trafilatura left out should be left out."""
+def is_excess(found: Survey, element: HtmlElement, kept: Span, kind: Manner) -> bool:
+    """Tell whether a block that trafilatura left out should be left out."""
     words = found.words(element)
-    if not words or found.kept(element) > words / 10:
+    if element.tag not in BLOCKS or not words or found.kept(element) > words / 10:
         return False
-    tag, density = element.tag, found.linked(element) / words
+    density = found.linked(element) / words
     start, end = found.spans[element]
-    if start >= kept[1] and tag in HEADINGS:
-        return True
-    if end <= kept[0] and element.find(".//h1") is not None:
-        return False
     if end <= kept[0] or start >= kept[1]:
-        return tag not in HEADINGS and (not _is_dense(element) or density > 0.5)
-    if prose:
-        return not (tag in STRUCTURE or _is_dense(element))
-    return density > 0.6 and tag not in STRUCTURE
+        if end <= kept[0] and element.find(".//h1") is not None:
+            return False
+        if kind is Manner.REFERENCE:
+            return density > 0.5 and element.tag != "p"
+        return not _is_dense(element) or density > 0.5
+    if kind is Manner.PROSE:
+        return element.tag not in LISTS and not _is_dense(element)
+    return kind is Manner.MIXED and density > 0.6 and element.tag not in LISTS
 
 
 def _is_dense(element: HtmlElement) -> bool:

@@ -1,14 +1,21 @@
 """Where in the tree the kept words are."""
 
+from collections.abc import Iterator
+
 from lxml.html import HtmlElement
 
 from flows.maincontent import chrome
-from flows.maincontent.survey import Survey
+from flows.maincontent.chrome import Manner
+from flows.maincontent.words import Survey, words
 
 COVER = 0.92
 """Share of the kept words that the main content has to hold."""
+WHOLE = frozenset({"pre", "ul", "ol", "dl", "table", "p", "blockquote"})
+"""Elements that are written as what they are, and so are not looked into."""
 SLACK = 60
 """Further words that may come in with the page's heading, besides a quarter of what is there."""
+ALIKE = 0.6
+"""Share of a heading's words that the page's title must have for one to be the other."""
 
 
 def node(found: Survey) -> HtmlElement | None:
@@ -19,25 +26,49 @@ def node(found: Survey) -> HtmlElement | None:
     inner = found.root
     while True:
         child = max(inner, key=found.kept, default=None)
-        if child is None or found.kept(child) < needed:
+        if child is None or found.kept(child) < needed or child.tag in WHOLE:
             return inner
         inner = child
 
 
-def with_title(found: Survey, inner: HtmlElement, *, prose: bool) -> HtmlElement:
-    """Return the element around `inner` and the page's heading, where that is near."""
-    headings = list(found.root.iter("h1"))
-    if len(headings) != 1 or inner.tag == "h1" or inner.find(".//h1") is not None:
-        return inner
-    above = set(headings[0].iterancestors())
+def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement | None:
+    """Return the page's heading where it stands before `inner`; None where there is none."""
+    start = found.spans[inner][0]
+    headings = list(found.root.iter("h1", "h2"))
+    told = set(words((title or "").casefold()))
+    if any(h.tag == "h1" or _alike(h, told) for h in headings if _is_within(h, inner)):
+        return None
+    before = [h for h in headings if h in found.spans and found.spans[h][1] <= start]
+    named = [h for h in before if _alike(h, told)]
+    if named:
+        return named[-1]
+    first = [h for h in before if h.tag == "h1"]
+    return first[0] if len(first) == 1 else None
+
+
+def around(
+    found: Survey, inner: HtmlElement, title: HtmlElement, manner: Manner
+) -> HtmlElement | None:
+    """Return the element around `inner` and its heading, unless much else would come with it."""
+    above = set(title.iterancestors())
     outer = next((up for up in inner.iterancestors() if up in above), None)
     if outer is None:
-        return inner
-    gained = _size(found, outer, prose=prose) - _size(found, inner, prose=prose)
-    return outer if gained <= SLACK + found.words(inner) / 4 else inner
+        return None
+    gained = _size(found, outer, title, manner) - _size(found, inner, title, manner)
+    return outer if gained <= SLACK + found.words(inner) / 4 else None
 
 
-def _size(found: Survey, element: HtmlElement, *, prose: bool) -> int:
+def _alike(element: HtmlElement, told: set[str]) -> bool:
+    """Tell whether a heading says what the title says."""
+    own = words("".join(map(str, element.itertext())).casefold())
+    return bool(own) and sum(word in told for word in own) >= ALIKE * max(len(own), len(told) / 2)
+
+
+def _is_within(element: HtmlElement, outer: HtmlElement) -> bool:
+    return element is outer or any(up is outer for up in element.iterancestors())
+
+
+def _size(found: Survey, element: HtmlElement, title: HtmlElement, manner: Manner) -> int:
     """Return the words of an element without its chrome."""
-    without = chrome.within(found, element, prose=prose)
+    without = chrome.within(found, element, manner, title)
     return found.words(element) - sum(map(found.words, without))

@@ -53,6 +53,15 @@ class Survey:
         return min(1.0, self.kept_before[-1] / self.own) if self.own else 0.0
 
 
+def words(text: str) -> list[str]:
+    """Return the words of a text.
+
+    >>> words("A word, 三字")
+    ['A', 'word', '三', '字']
+    """
+    return _WORD.findall(text)
+
+
 def survey(root: HtmlElement, kept_text: str) -> Survey:
     """Return where the words of `kept_text` are in the tree."""
     words, spans, links = _read(root)

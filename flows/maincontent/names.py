@@ -1,0 +1,45 @@
+"""Class and id words by which page templates name what is not content."""
+
+import functools
+import re
+
+_ALWAYS = (
+    r"bread-?crumbs?|pagination|pager|page-?nav|prev-?next|next-?prev",
+    r"(?:post|article|page|site|doc|entry)s?-(?:nav|navigation|footer-nav)",
+    r"share|sharing|share-?(?:bar|buttons?|links?)|sharedaddy|addtoany",
+    r"social(?:-?(?:links|share|media|icons))?",
+    r"related(?:-?(?:posts?|articles?|content|links|products|stories|items))?",
+    r"recommend(?:ed|ations?)?|you-?may-?(?:also-?)?like|also-?like|upsells?|cross-?sells?",
+    r"more-?(?:stories|from|on|posts)|newsletter|subscribe|subscription|sign-?up",
+    r"cookies?|consent|gdpr|skip-?(?:link|to-?content)|jump-?link",
+    r"edit-?(?:this-?)?(?:page|link|section|post)|editsection|mw-editsection",
+    r"feedback|helpful|comment-?form|respond|reply-?form",
+    r"advert(?:isement|s|ising)?|ads|sponsor(?:ed)?|outbrain|taboola|back-?to-?top",
+    r"copyright|printfooter|catlinks|navbox|last-?updated|source-?file|copy-?button|byline",
+    r"(?:post|entry|article)-?meta|postmetadata|tag-?(?:list|cloud|links)",
+    r"(?:post|entry|article)-?tags|content-?tabs-?nav|author-?(?:box|bio|card|info)",
+)
+"""Names of chrome, whether trafilatura kept it or not."""
+_USUALLY = (r"nav|navbar|navigation|menu|sidebar|popup|modal|overlay|toolbar|footer|metadata|tags",)
+"""Names of chrome that content has as well."""
+_CONTENTS = (r"toc|table-?of-?contents|on-?this-?page|contents-?list",)
+_BEFORE = r"(?<!has-)(?<!with-)(?<!no-)\b(?:"
+_CAMEL = re.compile(r"([a-z])([A-Z])")
+
+
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(f"{_BEFORE}{'|'.join(words)})\\b", re.IGNORECASE)
+
+
+ALWAYS, USUALLY, CONTENTS = map(_pattern, (_ALWAYS, _USUALLY, _CONTENTS))
+
+
+@functools.lru_cache(maxsize=4096)
+def spoken(names: str) -> re.Pattern[str] | None:
+    """Return which pattern class or id words match, if any.
+
+    >>> spoken("postFooter") is USUALLY, spoken("has-sidebar"), spoken("related_posts") is ALWAYS
+    (True, None, True)
+    """
+    words = _CAMEL.sub(r"\1-\2", names).replace("_", "-")
+    return next((kind for kind in (ALWAYS, USUALLY, CONTENTS) if kind.search(words)), None)
