@@ -16,48 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from flows import totals
-from flows.records import Outcome, Severity
 from flows.schema import TABLES
+from flows.summary import gravity, render
 
-WIDTH: Final = 100
-"""Columns of the terminal we write for."""
-MOST_SITES: Final = 60
-MOST_ALERTS: Final = 20
-SAME: Final = (Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
-FAILED: Final = (
-    Outcome.HTTP_ERROR,
-    Outcome.SERVER_ERROR,
-    Outcome.RATE_LIMITED,
-    Outcome.BLOCKED,
-    Outcome.TIMEOUT,
-    Outcome.CONNECTION_ERROR,
-    Outcome.DNS_ERROR,
-    Outcome.TLS_ERROR,
-    Outcome.PROTOCOL_ERROR,
-    Outcome.HEADERS_TOO_LARGE,
-    Outcome.TRUNCATED,
-    Outcome.DECODE_ERROR,
-    Outcome.PARSE_ERROR,
-    Outcome.NOT_REACHED,
-    Outcome.COULD_NOT_VERIFY,
-)
-"""Outcomes that another day may turn into a page; every other one is the site's own word."""
-_HEADS = (
-    ("declared", "declared"),
-    ("stored", "stored"),
-    ("discovered", "discovered"),
-    ("same", "same"),
-    ("left_out", "left out"),
-    ("failed", "failed"),
-    ("chunks", "chunks"),
-    ("tokens", "tokens"),
-    ("requests", "requests"),
-    ("bytes", "MB"),
-    ("seconds", "time"),
-    ("alerts", "alerts"),
-)
-_ALWAYS = {"declared"}
-_SEVERITIES = tuple(reversed(Severity))
+__all__ = ["alerts", "main", "newest", "read", "render", "status"]
+
+_UNCOUNTED: Final = frozenset({"markdown", "html", "text", "links", "structured", "detail"})
+"""Columns that are heavy, and of no use for a sum."""
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -113,28 +79,7 @@ def read(run: Path) -> dict[str, Any]:
 def alerts(run: Path) -> list[dict[str, Any]]:
     """Return the alerts of a run as rows, the gravest first."""
     found = [row for rows in _tables(run / "alerts") for row in rows.to_pylist()]
-    return sorted(found, key=lambda row: (_gravity(row["severity"]), row["site"], row["kind"]))
-
-
-def render(
-    report: Mapping[str, Any],
-    *,
-    alerts: Sequence[Mapping[str, Any]] = (),
-    folder: Path | None = None,
-    width: int = WIDTH,
-) -> str:
-    """Return a report as text for a terminal: a table of sites, and what a person should know."""
-    sites = dict(sorted(report["sites"].items(), key=_by_need))
-    parts = [
-        _headline(report),
-        *_table(report, dict(list(sites.items())[:MOST_SITES]), width),
-        *([f"… and {len(sites) - MOST_SITES:,} more sites"] if len(sites) > MOST_SITES else []),
-        *_outcomes(report["total"]["outcomes"], width),
-        *_notes(sites),
-        *_alert_lines(alerts, report["total"]["alerts"], width),
-        *([] if folder is None else ["", *_places(folder, report["run_id"])]),
-    ]
-    return "\n".join(parts) + "\n"
+    return sorted(found, key=lambda row: (gravity(row["severity"]), row["site"], row["kind"]))
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -146,17 +91,17 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _count(run: Path) -> dict[str, Any]:
-    noted = _read(run.parents[1] / ".current") or {}
     counted = totals.Totals()
     for name in TABLES:
         for rows in _tables(run / name):
             counted.add(name, rows)
+    noted = _read(run.parents[1] / ".current") or {}
     mine = noted if noted.get("run_id") == run.name else {}
     return totals.report(
         counted,
         {},
         run_id=run.name,
-        started_at=datetime.fromisoformat(mine.get("started_at") or "1970-01-01T00:00:00+00:00"),
+        started_at=datetime.fromisoformat(mine.get("started_at") or _UNKNOWN.isoformat()),
         ended_at=None,
         settings_hash=mine.get("settings_hash", ""),
         version=mine.get("version", ""),
@@ -164,167 +109,14 @@ def _count(run: Path) -> dict[str, Any]:
 
 
 def _tables(folder: Path) -> Iterable[pa.Table]:
-    """The files of a table, without the columns that are heavy and not counted."""
+    """Yield the files of a table, without what is not counted."""
     for path in sorted(folder.glob("*.parquet")):
         try:
             with pq.ParquetFile(path) as file:
-                light = [name for name in file.schema_arrow.names if name not in _HEAVY]
-                yield file.read(columns=light, use_threads=False)
+                counted = [name for name in file.schema_arrow.names if name not in _UNCOUNTED]
+                yield file.read(columns=counted, use_threads=False)
         except pa.ArrowException as error:
             raise ValueError(f"damaged file {path}: {error}") from error
-
-
-_HEAVY = frozenset({"markdown", "html", "text", "links", "structured", "detail"})
-
-
-def _gravity(severity: str) -> int:
-    return _SEVERITIES.index(Severity(severity)) if severity in _SEVERITIES else len(_SEVERITIES)
-
-
-def _by_need(item: tuple[str, Mapping[str, Any]]) -> tuple[int, str]:
-    return -totals.STATUSES.index(item[1]["status"]), item[0]
-
-
-def _headline(report: Mapping[str, Any]) -> str:
-    total = report["total"]
-    if report["ended_at"] is None:
-        return f"run {report['run_id']}: not complete; it is still running, or was interrupted"
-    ended = datetime.fromisoformat(report["ended_at"]).astimezone(UTC)
-    took = _time(total["seconds"])
-    return f"run {report['run_id']}: {report['status']}, {took}, ended {ended:%Y-%m-%d %H:%M} UTC"
-
-
-def _table(
-    report: Mapping[str, Any], sites: Mapping[str, Mapping[str, Any]], width: int
-) -> list[str]:
-    rows = [_figures(site) for site in sites.values()]
-    total = _figures(report["total"])
-    shown = [(key, head) for key, head in _HEADS if total[key] or key in _ALWAYS]
-    uniform = all(site["status"] == report["status"] for site in sites.values())
-    lines = [
-        [name, *([] if uniform else [site["status"]]), *(_text(key, row[key]) for key, _ in shown)]
-        for (name, site), row in zip(sites.items(), rows, strict=True)
-    ]
-    heads = ["site", *([] if uniform else ["status"]), *(head for _, head in shown)]
-    if len(report["sites"]) > 1:
-        blank = [] if uniform else [""]
-        lines.append(["total", *blank, *(_text(key, total[key]) for key, _ in shown)])
-    return _aligned([heads, *lines], 1 if uniform else 2, width)
-
-
-def _figures(counts: Mapping[str, Any]) -> dict[str, Any]:
-    outcomes = counts["outcomes"]
-    told = {
-        "stored": outcomes.get(Outcome.OK, 0),
-        "discovered": outcomes.get(Outcome.DISCOVERED, 0),
-        "same": sum(outcomes.get(outcome, 0) for outcome in SAME),
-        "failed": sum(outcomes.get(outcome, 0) for outcome in FAILED),
-    }
-    return {
-        **{name: counts.get(name) for name in ("declared", "chunks", "tokens", "requests")},
-        **{name: counts.get(name) for name in ("bytes", "seconds")},
-        **told,
-        "left_out": sum(outcomes.values()) - sum(told.values()),
-        "alerts": sum(counts["alerts"].values()),
-    }
-
-
-def _aligned(rows: Sequence[Sequence[str]], left: int, width: int) -> list[str]:
-    """Rows as lines: the first `left` columns to the left, numbers to the right."""
-    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    spare = width - sum(widths[1:]) - 2 * (len(widths) - 1)
-    widths[0] = min(widths[0], max(spare, 16))
-    lines = []
-    for row in rows:
-        cells = [
-            _cut(cell, size).ljust(size) if at < left else cell.rjust(size)
-            for at, (cell, size) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return lines
-
-
-def _cut(text: str, size: int) -> str:
-    return text if len(text) <= size else text[: size - 1] + "…"
-
-
-def _text(key: str, value: float | None) -> str:
-    if not value:
-        return "-"
-    if key == "bytes":
-        return f"{value / 1e6:,.1f}"
-    if key == "seconds":
-        return _time(value)
-    return _short(value) if key == "tokens" else f"{value:,}"
-
-
-def _short(value: float) -> str:
-    """A count in few signs.
-
-    >>> _short(999), _short(12_345), _short(7_654_321)
-    ('999', '12.3k', '7.7M')
-    """
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= limit:
-            return f"{value / limit:.1f}{unit}"
-    return f"{value:,}"
-
-
-def _time(seconds: float | None) -> str:
-    """A duration in few signs.
-
-    >>> _time(4.21), _time(75), _time(7322)
-    ('4.2s', '1m15s', '2h02m')
-    """
-    if seconds is None:
-        return "-"
-    if seconds < 60:
-        return f"{seconds:.1f}s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}m{rest:02d}s" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
-
-
-def _outcomes(outcomes: Mapping[str, int], width: int) -> list[str]:
-    """Why URLs were not stored, the most frequent reason first."""
-    stored = {Outcome.OK, Outcome.DISCOVERED}
-    reasons = sorted((-number, name) for name, number in outcomes.items() if name not in stored)
-    if not reasons:
-        return []
-    return ["", *_wrapped("not stored: ", [f"{-n:,} {name}" for n, name in reasons], width)]
-
-
-def _wrapped(lead: str, words: Sequence[str], width: int) -> list[str]:
-    lines = [lead + words[0]]
-    for word in words[1:]:
-        if len(lines[-1]) + len(word) + 3 > width:
-            lines[-1] += ","
-            lines.append(" " * len(lead) + word)
-        else:
-            lines[-1] += f", {word}"
-    return lines
-
-
-def _notes(sites: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    noted = [(name, site["detail"]) for name, site in sites.items() if site.get("detail")]
-    return ["", *(f"{name}: {detail}" for name, detail in noted[:MOST_ALERTS])] if noted else []
-
-
-def _alert_lines(
-    alerts: Sequence[Mapping[str, Any]], counted: Mapping[str, int], width: int
-) -> list[str]:
-    if not alerts:
-        return []
-    sums = ", ".join(f"{counted[name]:,} {name}" for name in _SEVERITIES if counted.get(name))
-    lines = [
-        _cut(f"  {row['severity']:7}  {row['kind']}  {row['subject']}: {row['message']}", width)
-        for row in alerts[:MOST_ALERTS]
-    ]
-    more = len(alerts) - MOST_ALERTS
-    return ["", f"alerts: {sums}", *lines, *([f"  … and {more:,} more"] if more > 0 else [])]
-
-
-def _places(folder: Path, run_id: str) -> list[str]:
-    return [f"corpus: {folder / 'corpus'}", f"run:    {folder / 'runs' / run_id}"]
 
 
 if __name__ == "__main__":
