@@ -205,6 +205,8 @@ def _aligned(rows: Sequence[Sequence[str]], left: int, width: int) -> list[str]:
 
 
 def _cut(text: str, size: int) -> str:
+    if len(text) > size:
+        text = text.removeprefix("https://")
     return text if len(text) <= size else text[: size - 1] + "…"
 
 
