@@ -25,7 +25,9 @@ class Body:
         self.wire_bytes = 0
         """Bytes that came over the wire so far."""
         self._got = got
-        self._length = got.headers.get("content-length", "")
+        # RFC 9112 §6.3: chunks overrule a length.
+        chunked = "transfer-encoding" in got.headers
+        self._length = "" if chunked else got.headers.get("content-length", "")
         self._coding = got.headers.get("content-encoding", "")
 
     async def whole(self, most: int, cut: bool) -> bytes:

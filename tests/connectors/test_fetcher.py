@@ -256,12 +256,17 @@ def test_another_origin_gets_neither_cookies_nor_the_headers_of_the_site() -> No
         (coded(ARTICLE, "identity"), ARTICLE),
         (coded(ARTICLE, "UTF-8"), ARTICLE),
         (head(200, "Transfer-Encoding: chunked") + b"3\r\n<p>\r\n1;x=y\r\na\r\n0\r\n\r\n", b"<p>a"),
+        (
+            head(200, "Content-Length: 999999999", "Transfer-Encoding: chunked")
+            + b"3\r\n<p>\r\n0\r\n\r\n",
+            b"<p>",
+        ),
         (head(103, "Link: </s.css>; rel=preload") + ok(), ARTICLE),
         (b"HTTP/1.1 200 OK\nContent-Length: 3\n\n<p>", b"<p>"),
     ],
     ids=[
         "gzip", "x-gzip", "deflate", "raw deflate", "trailing bytes", "two members", "twice",
-        "plain called gzip", "identity", "a charset for a coding", "chunked", "early hints",
+        "plain called gzip", "identity", "a charset for a coding", "chunked", "chunks against a length", "early hints",
         "bare line ends",
     ],
 )  # fmt: skip
