@@ -266,8 +266,8 @@ def test_another_origin_gets_neither_cookies_nor_the_headers_of_the_site() -> No
     ],
     ids=[
         "gzip", "x-gzip", "deflate", "raw deflate", "trailing bytes", "two members", "twice",
-        "plain called gzip", "identity", "a charset for a coding", "chunked", "chunks against a length", "early hints",
-        "bare line ends",
+        "plain called gzip", "identity", "a charset for a coding", "chunked", "chunks and a length",
+        "early hints", "bare line ends",
     ],
 )  # fmt: skip
 def test_a_body_is_read_as_it_was_meant(sent: bytes, body: bytes) -> None:
