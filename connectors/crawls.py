@@ -89,9 +89,9 @@ class Crawls:
         self._loop.spawn(explore(crawl, self._run))
         if self._settings.max_seconds:
             said = ("stopped_by_budget", f"{self._settings.max_seconds:g} s are over")
-            self._loop.call_after(self._settings.max_seconds, crawl.close, *said)
+            self._loop.call_after(self._settings.max_seconds, crawl.visits.close, *said)
         for _ in range(self._settings.concurrency):
-            self._loop.spawn(crawl.visit())
+            self._loop.spawn(crawl.visits.visit())
         return crawl
 
     def _guest(self, site: Site, origin: str) -> Guest:

@@ -1,18 +1,22 @@
 """Finding what a site declares: robots.txt, sitemaps, start page; on the event loop."""
 
 import logging
+from dataclasses import replace
 
 from connectors.backlog import Backlog
 from connectors.crawl import Crawl
 from connectors.dataset import Run
 from connectors.fetcher import PAGE, ROBOTS
 from connectors.reading import Reading, why
-from flows import alerts, discovery, links, responses, robots, urls
+from flows import alerts, discovery, links, llms, responses, robots, urls
 from flows.discovery import Candidate, Plan
 from flows.records import Attribution, Entry, Method, Outcome, Rules, SitemapRead
 from flows.responses import Answer, Fault, Response
 
 logger = logging.getLogger(__name__)
+
+LLMS = replace(ROBOTS, types=("text/plain", "text/markdown"), cross_origin=False)
+"""llms.txt: a list of pages in Markdown, of the size of a robots.txt."""
 
 
 async def explore(crawl: Crawl, run: Run) -> None:
@@ -31,26 +35,37 @@ class _Explorer:
     def __init__(self, crawl: Crawl, run: Run) -> None:
         self._crawl = crawl
         self._run = run
+        self._visits = crawl.visits
         self._site = crawl.site.origin
         self._plan = Plan(
             site=self._site,
             max_sitemaps=crawl.settings.max_sitemaps,
             max_depth=crawl.settings.max_depth,
         )
+        self._origin = crawl.site.origin
+        """Where the site's pages live; `site` stays its name when that is elsewhere."""
+        self._start_url = crawl.site.start_url
         self._sitemaps = 0
 
     async def explore(self) -> None:
         """Read robots.txt, then everything that it permits."""
-        if not await self._robots():
+        text = await self._robots()
+        home = await self._home() if text is not None else None
+        if home is not None and (onward := self._moved(home)):
+            text = await self._move(onward)
+            home = await self._home() if text is not None else None
+        await self._crawl.put(Rules(site=self._site, origin=self._origin, robots=text))
+        if text is None:
             return
         await self._committed_links()
         self._plan.declare(Method.GIVEN, self._crawl.site.sitemaps)
-        await self._hints()
+        self._hints(home)
         await self._read_sitemaps()
+        await self._llms()
         await self._start()  # not before: what declares a page says more than what links it
-        self._plan.probe(self._site)
+        self._plan.probe(self._origin)
         await self._read_sitemaps()
-        if self._sitemaps == 0 and not self._crawl.closed:
+        if self._sitemaps == 0 and not self._visits.closed:
             await self._tell("no_sitemap", self._site, "no sitemap was found")
 
     async def _tell(self, kind: str, subject: str, message: str) -> None:
@@ -59,17 +74,19 @@ class _Explorer:
 
     # robots.txt
 
-    async def _robots(self) -> bool:
-        """Put the site's rules first; say whether anything may be fetched (RFC 9309 §2.3)."""
-        url = f"{self._site}/robots.txt"
-        answer = await self._crawl.guest.ask(url, ROBOTS)
+    async def _robots(self) -> str | None:
+        """Return the site's rules, in force from here on; None when nothing may be fetched.
+
+        Source: RFC 9309 §2.3.
+        """
+        url = f"{self._origin}/robots.txt"
+        answer = await self._visits.guest.ask(url, ROBOTS)
         text = await self._robots_text(url, answer)
         if text is not None:
-            self._crawl.rule(robots.Rulebook(text, self._crawl.settings.product_token, url))
-            for problem in self._crawl.rulebook.problems:
+            self._visits.rule(robots.Rulebook(text, self._crawl.settings.product_token, url))
+            for problem in self._visits.rulebook.problems:
                 await self._crawl.put(alerts.of(self._site, problem))
-        await self._crawl.put(Rules(site=self._site, origin=self._site, robots=text))
-        return text is not None
+        return text
 
     async def _robots_text(self, url: str, answer: Answer) -> str | None:
         """Return the rules as text, empty when all is allowed, None when nothing is."""
@@ -86,7 +103,7 @@ class _Explorer:
             await self._tell(kind, url, f"robots.txt: {why(answer)}")
         if allows:
             return ""
-        self._crawl.close("failed_unreachable", f"robots.txt: {why(answer)}")
+        self._visits.close("failed_unreachable", f"robots.txt: {why(answer)}")
         return None
 
     async def _put_robots(self, url: str, answer: Answer, text: str | None) -> None:
@@ -111,28 +128,76 @@ class _Explorer:
             for entry in discovery.entries(self._site, page, [link], depth=1):
                 await self._crawl.put(entry)
 
-    async def _hints(self) -> None:
-        """Read the start page for the sitemaps that it names, and keep it for its own turn."""
-        url = self._crawl.site.start_url
-        if not self._crawl.rulebook.allows(url):
-            return
-        answer = await self._crawl.guest.ask(url, PAGE)
-        if isinstance(answer, Response) and answer.status == 200:
-            hints = discovery.sitemap_hints(links.read(answer.body, answer.url, None))
-            self._plan.declare(Method.HTML, [h for h in hints if urls.origin(h) == self._site])
-        self._crawl.keep(url, answer)
+    async def _home(self) -> Answer | None:
+        """Return the start page, kept for its own turn; None when it may not be asked for."""
+        if not self._visits.rulebook.allows(self._start_url):
+            return None
+        answer = await self._visits.guest.ask(self._start_url, PAGE)
+        self._visits.keep(self._start_url, answer)
+        return answer
+
+    def _moved(self, home: Answer) -> str | None:
+        """Return where the start page redirects to, if that is this site under another spelling.
+
+        Other scheme, with or without `www.`: the same name, and so the same site.
+        """
+        if not isinstance(home, Fault) or home.outcome is not Outcome.OFF_ORIGIN:
+            return None
+        origin = urls.origin(home.url)
+        return home.url if origin and urls.same_name(self._origin, origin) else None
+
+    async def _move(self, start_url: str) -> str | None:
+        """Take the site to where its start page redirects to; return the rules there."""
+        origin = urls.origin(start_url) or self._origin
+        message = f"{self._origin} redirects to {origin}, which is read in its place"
+        await self._tell("origin_moved", self._site, message)
+        self._origin, self._start_url = origin, start_url
+        self._visits.move(origin)
+        return await self._robots()
+
+    def _hints(self, home: Answer | None) -> None:
+        """Plan to read the sitemaps that the start page names."""
+        if isinstance(home, Response) and home.status == 200:
+            hints = discovery.sitemap_hints(links.read(home.body, home.url, None))
+            own = [hint for hint in hints if urls.origin(hint) == self._origin]
+            self._plan.declare(Method.HTML, own)
 
     async def _start(self) -> None:
         """Issue the start page: where links are followed, or when it is more than a home page."""
-        url = self._crawl.site.start_url
-        if self._crawl.settings.links or url != f"{self._site}/":
+        if self._crawl.settings.links or self._start_url != f"{self._origin}/":
             at = Attribution(method=Method.GIVEN)
-            await self._crawl.put(Entry(site=self._site, url=url, attribution=at))
+            await self._crawl.put(Entry(site=self._site, url=self._start_url, attribution=at))
+
+    async def _llms(self) -> None:
+        """Issue the pages that the site lists for language models, in `/llms.txt`."""
+        url = f"{self._origin}/llms.txt"
+        if not self._visits.rulebook.allows(url) or self._visits.closed:
+            return
+        answer = await self._visits.guest.ask(url, LLMS)
+        if not isinstance(answer, Response) or answer.status != 200:
+            return
+        listed = llms.read(answer.body, answer.url)
+        if not listed:
+            return
+        at = Attribution(method=Method.LLMS, sitemap=url)
+        for page in listed:
+            await self._crawl.put(Entry(site=self._site, url=page, attribution=at))
+        await self._crawl.put(
+            SitemapRead(
+                site=self._site,
+                url=url,
+                method=Method.LLMS,
+                kind="text",
+                exchange=responses.exchange(answer),
+                entries=len(listed),
+                complete=True,
+            )
+        )
 
     # Sitemaps
 
     async def _read_sitemaps(self) -> None:
-        while not self._crawl.closed and (candidate := self._plan.next()):
+        while not self._visits.closed and (candidate := self._plan.next()):
             if await self._may_read(candidate):
                 await self._read(candidate)
             while self._plan.alerts:
@@ -140,21 +205,19 @@ class _Explorer:
 
     async def _may_read(self, candidate: Candidate) -> bool:
         """Say whether a sitemap lives where we may go; a guess that does not is no news."""
-        origin = urls.origin(candidate.url)
-        if origin != self._site:
+        if urls.origin(candidate.url) != self._origin:
             if candidate.parent is None and candidate.method in (Method.ROBOTS, Method.GIVEN):
                 return True
             await self._tell("sitemap_cross_host", candidate.url, "on another host, not read")
             return False
-        if self._crawl.rulebook.allows(candidate.url):
+        if self._visits.rulebook.allows(candidate.url):
             return True
         if candidate.method is not Method.PROBE:
             await self._tell("sitemap_blocked_by_robots", candidate.url, "robots.txt forbids it")
         return False
 
     async def _read(self, candidate: Candidate) -> None:
-        origin = urls.origin(candidate.url) or self._site
-        guest = self._crawl.guest if origin == self._site else self._crawl.guest_of(origin)
+        guest = self._visits.guest_at(urls.origin(candidate.url) or self._origin)
         reading = Reading(self._crawl, self._plan, candidate)
         with Backlog() as backlog:
             async with guest.open(candidate.url) as got:

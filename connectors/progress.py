@@ -65,7 +65,7 @@ class Progress:
         stored = sum(self._outcomes[outcome] for outcome in STORED)
         crawls = self._crawls.here() if self._crawls else []
         ended = sum(crawl.ended for crawl in crawls)
-        asked = sum(crawl.guest.requests for crawl in crawls)
+        asked = sum(crawl.visits.requests for crawl in crawls)
         waiting = sum(crawl.waiting for crawl in crawls)
         return (
             f"{seconds:5.0f} s  sites {ended}/{len(crawls)}  requests {asked}  waiting {waiting}"

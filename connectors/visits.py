@@ -1,0 +1,159 @@
+"""The asking of one site: its guests, its frontier, and a second look at what failed.
+
+All of it happens on the event loop of the process; other threads hand work over with
+`EventLoop.call`.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+
+from connectors.fetcher import PAGE
+from connectors.guest import Guest
+from flows import responses, robots
+from flows.records import Entry, Failure, Outcome, Page
+from flows.settings import Settings, Site
+
+VERIFIED = frozenset(
+    {
+        Outcome.SERVER_ERROR,
+        Outcome.RATE_LIMITED,
+        Outcome.TIMEOUT,
+        Outcome.CONNECTION_ERROR,
+        Outcome.TRUNCATED,
+        Outcome.PROTOCOL_ERROR,
+    }
+)
+"""Outcomes that may pass, so that their URLs are asked for once more at the end of a site."""
+
+Answer = Page | Failure
+
+
+class Visits:
+    """Asks for what the frontier holds, one answer for each URL."""
+
+    def __init__(
+        self,
+        site: Site,
+        settings: Settings,
+        guest_of: Callable[[str], Guest],
+        answer: Callable[[Answer], None],
+    ) -> None:
+        """Prepare; nothing is asked before `visit` runs. `answer` takes what comes back."""
+        self.closed = False
+        """Whether nothing more is asked for in this run."""
+        self.status: str | None = None
+        """Why the site was closed; None while it is not."""
+        self.detail: str | None = None
+        self.rulebook = robots.Rulebook.nothing()
+        self._site = site
+        self._settings = settings
+        self._guest_of = guest_of
+        self._guests: dict[str, Guest] = {}
+        self._origin = site.origin
+        self._answer = answer
+        self._frontier: asyncio.Queue[Entry] = asyncio.Queue()
+        self._kept: dict[str, responses.Answer] = {}
+        self._doubtful: list[Failure] = []
+        self._verified = settings.verify_urls == 0
+
+    @property
+    def guest(self) -> Guest:
+        """The polite client of the origin at which the site's pages live."""
+        return self.guest_at(self._origin)
+
+    @property
+    def requests(self) -> int:
+        """Requests made, those to hosts that keep the site's sitemaps included."""
+        return sum(guest.requests for guest in self._guests.copy().values())
+
+    @property
+    def bytes(self) -> int:
+        """Body bytes that came over the wire."""
+        return sum(guest.bytes for guest in self._guests.copy().values())
+
+    @property
+    def doubtful(self) -> int:
+        """URLs whose answer is held back until the site's last page has come."""
+        return len(self._doubtful)
+
+    def guest_at(self, origin: str) -> Guest:
+        """Return the client of an origin: a site may keep sitemaps elsewhere."""
+        if origin not in self._guests:
+            self._guests[origin] = self._guest_of(origin)
+        return self._guests[origin]
+
+    def move(self, origin: str) -> None:
+        """Take another origin for the site's: its rules and its pace begin anew."""
+        self._origin = origin
+
+    def rule(self, rulebook: robots.Rulebook) -> None:
+        """Take the site's rules into force, for its redirects and its pace."""
+        self.rulebook = rulebook
+        self.guest.set_crawl_delay(rulebook.crawl_delay_s)
+        self.guest.may = self._may
+
+    def keep(self, url: str, answer: responses.Answer) -> None:
+        """Keep an answer of discovery, so that the page need not be asked for again."""
+        self._kept[url] = answer
+
+    def add(self, entry: Entry) -> None:
+        """Put a URL on the frontier."""
+        self._frontier.put_nowait(entry)
+
+    async def visit(self) -> None:
+        """Ask for URLs of the frontier, one at a time, for ever; several of these run at once."""
+        while True:
+            entry = await self._frontier.get()
+            answer = await self._ask(entry)
+            if isinstance(answer, Failure) and self._is_doubtful(answer):
+                self._doubtful.append(answer)
+            else:
+                self._answer(answer)
+
+    def close(self, status: str, detail: str) -> None:
+        """Ask for nothing more: what is left is `not_reached`."""
+        self.closed, self._verified = True, True
+        self.status, self.detail = status, detail
+
+    async def verify(self) -> None:
+        """Ask once more for what failed, slowly, and answer with what came of it."""
+        doubtful, self._doubtful, self._verified = self._doubtful, [], True
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._settings.verify_after_s + self._settings.verify_seconds
+        await asyncio.sleep(self._settings.verify_after_s)
+        for failure in doubtful:
+            in_time = loop.time() < until and not self.closed
+            self._answer(await self._again(failure) if in_time else _unverified(failure))
+
+    async def aclose(self) -> None:
+        """Close the connections to the site."""
+        for guest in self._guests.values():
+            await guest.aclose()
+
+    async def _again(self, first: Failure) -> Answer:
+        """Return the second answer; a failure that names the first one too."""
+        second = await self._ask(first.entry, once=True)
+        if isinstance(second, Page):
+            return second
+        before = f"before verification: {first.outcome}"
+        return replace(second, detail=f"{second.detail}; {before}" if second.detail else before)
+
+    async def _ask(self, entry: Entry, *, once: bool = False) -> Answer:
+        if self.closed:
+            return Failure(entry=entry, outcome=Outcome.NOT_REACHED, detail=self.detail)
+        kept = self._kept.pop(entry.url, None)
+        answer = kept or await self.guest.ask(entry.url, PAGE, once=once)
+        return responses.judge(entry, answer, homes=(self._site.start_url,))
+
+    def _is_doubtful(self, failure: Failure) -> bool:
+        room = len(self._doubtful) < self._settings.verify_urls
+        return failure.outcome in VERIFIED and room and not self._verified
+
+    def _may(self, url: str) -> Outcome | None:
+        return None if self.rulebook.allows(url) else Outcome.ROBOTS_DISALLOWED
+
+
+def _unverified(failure: Failure) -> Failure:
+    detail = f"{failure.outcome}: {failure.detail or ''}"
+    return replace(failure, outcome=Outcome.COULD_NOT_VERIFY, detail=detail)
