@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import trafilatura
 from lxml.html import HtmlElement
 
-from flows.maincontent import chrome, place
+from flows.maincontent import chrome, place, series
 from flows.maincontent.words import survey
 
 FOUND = 0.5
@@ -40,13 +40,15 @@ def find(tree: HtmlElement, url: str, title: str | None = None) -> Main:
         tree, url=url, include_comments=False, include_formatting=True, include_links=True
     )
     if kept is None:
-        return Main([root], frozenset(), "body")
+        return Main([root], frozenset(root.iter("nav")), "body")
     found = survey(root, " ".join(kept.body.itertext()))
     if found.share() < FOUND and len(kept.text) > len(" ".join(root.itertext())) * FOUND:
         return Main([], frozenset(), "trafilatura", kept.text)
     node = place.node(found)
     if node is None:
-        return Main([root], frozenset(), "body")
+        return Main([root], frozenset(root.iter("nav")), "body")
+    node, members = series.around(found, node)
+    found = found.including(members or series.beside(found, node))
     manner = chrome.manner(tree, node)
     heading = place.heading(found, node, title)
     if heading is not None:

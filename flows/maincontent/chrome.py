@@ -18,6 +18,7 @@ BLOCKS = frozenset(
 )
 """Elements that may be left out because trafilatura left them out."""
 LISTS = frozenset({"ul", "ol", "dl"})
+SHOWN = frozenset({"figure", "picture", "img", "pre", "table", "thead", "tbody", "tr", "td", "th"})
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 BOXES = frozenset({"footer", "aside", "form"})
 
@@ -133,20 +134,35 @@ def is_section(element: HtmlElement, name: str) -> bool:
 
 def is_excess(found: Survey, element: HtmlElement, kept: Span, kind: Manner) -> bool:
     """Tell whether a block that trafilatura left out should be left out."""
-    words = found.words(element)
-    if element.tag not in BLOCKS or not words or found.kept(element) > words / 10:
+    words, tag = found.words(element), element.tag
+    if not words or found.kept(element) > words / 10:
         return False
     density = found.linked(element) / words
     start, end = found.spans[element]
-    if end <= kept[0] or start >= kept[1]:
-        if end <= kept[0] and element.find(".//h1") is not None:
-            return False
+    if end <= kept[0]:
+        return _is_before(element, density, kind)
+    if tag not in BLOCKS:
+        return False
+    if start >= kept[1]:
         if kind is Manner.REFERENCE:
-            return density > 0.5 and element.tag != "p"
+            return density > 0.5 and tag != "p"
         return not _is_dense(element) or density > 0.5
     if kind is Manner.PROSE:
-        return element.tag not in LISTS and not _is_dense(element)
-    return kind is Manner.MIXED and density > 0.6 and element.tag not in LISTS
+        return tag not in LISTS and not _is_dense(element)
+    return kind is Manner.MIXED and density > 0.6 and tag not in LISTS
+
+
+def _is_before(element: HtmlElement, density: float, kind: Manner) -> bool:
+    """Tell whether what stands before the first kept word should be left out."""
+    if element.tag in HEADINGS or element.find(".//h1") is not None:
+        return False
+    if kind is Manner.PROSE:
+        return element.tag not in SHOWN
+    if element.tag not in BLOCKS:
+        return False
+    if kind is Manner.REFERENCE:
+        return density > 0.5 and element.tag != "p"
+    return not _is_dense(element) or density > 0.5
 
 
 def _is_dense(element: HtmlElement) -> bool:

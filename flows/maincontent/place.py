@@ -10,8 +10,10 @@ from flows.maincontent.words import Survey, words
 
 COVER = 0.92
 """Share of the kept words that the main content has to hold."""
-WHOLE = frozenset({"pre", "ul", "ol", "dl", "table", "p", "blockquote"})
-"""Elements that are written as what they are, and so are not looked into."""
+CONTAINERS = frozenset(
+    "body main article section div td center form fieldset details aside header footer nav".split()  # noqa: SIM905
+)
+"""Elements that hold a text; others, a list or a block of code, are part of one."""
 SLACK = 60
 """Further words that may come in with the page's heading, besides a quarter of what is there."""
 ALIKE = 0.6
@@ -26,9 +28,11 @@ def node(found: Survey) -> HtmlElement | None:
     inner = found.root
     while True:
         child = max(inner, key=found.kept, default=None)
-        if child is None or found.kept(child) < needed or child.tag in WHOLE:
-            return inner
+        if child is None or found.kept(child) < needed:
+            break
         inner = child
+    outer = (up for up in inner.iterancestors() if up.tag in CONTAINERS)
+    return inner if inner.tag in CONTAINERS else next(outer, found.root)
 
 
 def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement | None:

@@ -1,7 +1,7 @@
 """The words of a page's tree in their order, and which of them trafilatura kept."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from lxml import etree
@@ -47,6 +47,16 @@ class Survey:
         """Return how many of its words are in links."""
         start, end = self.spans.get(element, (0, 0))
         return self.linked_before[end] - self.linked_before[start]
+
+    def including(self, spans: list[Span]) -> "Survey":
+        """Return a survey in which the words of `spans` count as kept."""
+        if not spans:
+            return self
+        before = self.kept_before
+        kept = bytearray(b - a for a, b in zip(before, before[1:], strict=False))
+        for start, end in spans:
+            kept[start:end] = b"\1" * (end - start)
+        return replace(self, kept_before=[0, *accumulate(kept)])
 
     def share(self) -> float:
         """Return the share of trafilatura's words that the tree shows."""

@@ -14,13 +14,13 @@ from flows.markdown import code, inline, maths, tables
 from flows.markdown.inline import BREAK
 
 SKIPPED = frozenset(
-    "script style template svg button select textarea iframe nav canvas object embed audio video map dialog "
+    "script style template svg button select textarea iframe canvas object embed audio video map dialog "
     "head title link meta input noscript datalist progress meter area source track param col colgroup".split()
 )
 """Elements whose content is not the page's text."""
 BLOCKS = frozenset(
     "address article aside body center dd details dialog div fieldset figcaption figure footer form header "
-    "hgroup html legend main p section tbody td tfoot th thead tr caption table search optgroup".split()
+    "hgroup html legend main nav p section tbody td tfoot th thead tr caption table search optgroup".split()
 )
 """Elements that only begin and end a paragraph."""
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
