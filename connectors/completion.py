@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from connectors import files, merging
 from connectors.commits import Shard
-from connectors.merging import Buckets, Stored
+from connectors.merging import Buckets, Source, Stored
 from flows import sightings, totals
 from flows.records import SiteEnd
-from flows.schema import SCHEMAS, TABLES
+from flows.schema import RETOLD, SCHEMAS, TABLES
 from flows.totals import Totals
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def _build(run: "Run", name: str, folder: Path, counted: Totals) -> None:
 
 
 def _rows(shard: Shard, name: str, spool: Path) -> Iterator[pa.Table]:
-    sources = [Stored(paths=shard.paths(name))]
+    sources: list[Source] = [Stored(paths=shard.paths(name))]
+    if name in RETOLD:
+        sources.append(Stored(paths=shard.paths(f"{name}_again")))
     if name != "urls":
         yield from merging.ordered(name, sources, spool)
         return

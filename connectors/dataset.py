@@ -19,13 +19,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from connectors import completion, corpus, files
+from connectors import completion, corpus, files, merging
 from connectors.commits import Shard
 from connectors.merging import Stored
 from flows import changes
 from flows.changes import Baseline
 from flows.records import Link, SiteEnd
-from flows.schema import NOTES, SCHEMAS, TABLES
+from flows.schema import NOTES, RETOLD, SCHEMAS, TABLES
 
 SHARDS: Final = 4
 """Partitions of a run: all rows of a site go to one of them."""
@@ -80,7 +80,10 @@ class Dataset:
         noted = files.read_json(self.pointer)
         if noted is None:
             return None
-        run = Run(self, **noted)
+        try:
+            run = Run(self, **noted)
+        except (TypeError, ValueError):
+            raise ValueError(f"{self.pointer} is damaged; without it a new run begins") from None
         run.recover()
         if run.is_complete:
             run.forget()
@@ -167,6 +170,14 @@ class Run:
                     for link in row["links"] or ():
                         yield row["url"], Link(url=link["url"], rel=link["rel"])
 
+    def told(self, shard: int) -> Iterator[tuple[str, ...]]:
+        """Yield table and key of the sitemaps and alerts that this run has."""
+        for name in RETOLD:
+            keys = list(merging.KEYS[name])
+            for rows in Stored(paths=self.parts[shard].paths(name)).tables(keys):
+                for row in rows.to_pylist():
+                    yield (name, *row.values())
+
     def stored(self, site: str) -> Iterator[tuple[str, str]]:
         """Yield URL and content hash of the site's pages that this run has stored."""
         source = Stored(paths=self._shard(site).paths("pages", site), site=site)
@@ -199,7 +210,12 @@ class Run:
         `sites` are all sites of the run, those of other shards included.
         """
         said = {"ends": [completion.stated(end) for end in ends]}
-        files.write_json(self.work / f"ended-{shard}.json", said)
+        try:
+            files.write_json(self.work / f"ended-{shard}.json", said)
+        except FileNotFoundError:
+            if self.is_complete:  # by another process, as soon as it could read what we said
+                return
+            raise
         told = self._ends()
         if all(site in told for site in sites):
             completion.complete(self, told, sites)

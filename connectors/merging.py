@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from connectors import files
-from flows.schema import SCHEMAS
+from flows.schema import RETOLD, SCHEMAS, conform
 
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "urls": ("site", "url"),
@@ -26,8 +26,6 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "sightings": ("site", "url"),
 }
 """The order of each table."""
-RETOLD: Final = frozenset({"sitemaps", "alerts"})
-"""Tables in which a later row of the same key replaces an earlier one."""
 BUCKET_BYTES: Final = 4 << 20
 """What is sorted in memory at a time."""
 MOST_BUCKETS: Final = 256
@@ -90,6 +88,7 @@ class Buckets:
 
     def add(self, rows: pa.Table) -> None:
         """Take rows in, in the order they were written."""
+        rows = conform(self._name, rows)
         if not self._bounds:
             self._kept.append(rows)
             return

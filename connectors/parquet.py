@@ -7,6 +7,7 @@ from typing import Final
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
 from connectors.dataset import Run
+from connectors.merging import KEYS
 from flows import changes, rows, schema
 from flows.changes import Baseline
 from flows.duplicates import Contents
@@ -122,7 +123,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._settings_hash = settings_hash
         self._on_row = on_row
         self._sites: dict[str, _Site] = {}
-        self._stored = 0
+        self._told = {_told(*key) for key in run.told(shard)}
+        self._stored = self._commits = 0
         self._ending: set[str] = set()
         self._ended = False
         self._clear()
@@ -160,13 +162,19 @@ class _Partition(StatefulSinkPartition[Row, None]):
         if isinstance(row, Sighting):
             self._add("sightings", rows.sighting(row, run_id=self._run.id))
         elif isinstance(row, SitemapRead):
-            self._add("sitemaps", rows.sitemap(row, run_id=self._run.id))
+            self._add_told("sitemaps", rows.sitemap(row, run_id=self._run.id))
         else:
-            self._add("alerts", rows.alert(row, run_id=self._run.id))
+            self._add_told("alerts", rows.alert(row, run_id=self._run.id))
+
+    def _add_told(self, table: str, row: schema.Row) -> None:
+        """Add a row that may have been told before: then it waits until the run is complete."""
+        key = _told(table, *(row[name] for name in KEYS[table]))
+        self._add(f"{table}_again" if key in self._told else table, row)
+        self._told.add(key)
 
     def _take_url(self, row: Failure | Reading) -> None:
         site = self._site(row.entry.site)
-        if hash64(schema.clean(row.entry.url)) in site.committed:
+        if site.committed and hash64(schema.clean(row.entry.url)) in site.committed:
             return
         site.rows += 1
         outcome = row.outcome if isinstance(row, Failure) else self._take_page(row, site)
@@ -214,6 +222,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _is_due(self) -> bool:
         pages = len(self._waiting["pages"])
         enough = min(max(self._stored // 8, FEW_PAGES), MANY_PAGES) if self._stored else 1
+        if not self._commits and self._waiting["urls"]:
+            return True
         return pages >= enough or self._text >= MOST_BYTES or self._rows >= MOST_ROWS
 
     def _flush(self) -> None:
@@ -225,6 +235,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         tables = {name: schema.table(name, found) for name, found in self._waiting.items()}
         self._run.commit(self._shard, tables)
         self._stored += tables["pages"].num_rows
+        self._commits += 1
         self._clear()
 
     def _clear(self) -> None:
@@ -246,3 +257,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         if not self._ended and self._due <= {end.site for end in ended}:
             self._run.end(self._shard, ended, self._all_sites)
             self._ended = True
+
+
+def _told(table: str, *key: str) -> int:
+    return hash64("\0".join((table, *(schema.clean(part) for part in key))))

@@ -60,7 +60,7 @@ def status(report: Mapping[str, Any], fail_on: str | None = None) -> int:
 
 def newest(folder: Path) -> Path:
     """Return the folder of the newest run of a dataset; ValueError when there is none."""
-    runs = sorted(path for path in (folder / "runs").glob("*") if path.is_dir())
+    runs = sorted(path for path in (folder / "runs").glob("*") if (path / "urls").is_dir())
     if not runs:
         raise ValueError(f"no run in {folder}: is it a dataset folder?")
     return runs[-1]

@@ -5,7 +5,7 @@ a `lastmod`, and the dataset no longer opens. `docs/data-format.md` describes ev
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -36,7 +36,7 @@ def _schema(table: str, **columns: pa.DataType) -> pa.Schema:
     return pa.schema([pa.field(name, kind) for name, kind in columns.items()], metadata=named)
 
 
-SCHEMAS: Final[Mapping[str, pa.Schema]] = {
+SCHEMAS: Final[dict[str, pa.Schema]] = {
     "urls": _schema(
         "urls",
         run_id=_TEXT,
@@ -155,7 +155,7 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
         threshold=_REAL,
         message=_TEXT,
     ),
-    # The two below are the run's own notes: kept outside of `runs/`, gone when it is complete.
+    # From here on a run's own notes: kept outside of `runs/`, gone when it is complete.
     "sightings": _schema(
         "sightings",
         run_id=_TEXT,
@@ -172,12 +172,16 @@ SCHEMAS: Final[Mapping[str, pa.Schema]] = {
     ),
     "links": _schema("links", run_id=_TEXT, site=_TEXT, url=_TEXT, links=_LINKS),
 }
+SCHEMAS |= {f"{name}_again": SCHEMAS[name] for name in ("sitemaps", "alerts")}
 """Every table that is written, in the order its columns are promised."""
 
 TABLES: Final = ("urls", "pages", "chunks", "sitemaps", "alerts")
 """The tables of a run."""
 
-NOTES: Final = ("sightings", "links")
+RETOLD: Final = ("sitemaps", "alerts")
+"""Tables whose rows may come again in a run: what is said last holds when it is complete."""
+
+NOTES: Final = ("sightings", "links", *(f"{name}_again" for name in RETOLD))
 """What a run has to remember until it is complete, and nobody else reads."""
 
 CORPUS: Final = ("pages", "chunks")
@@ -201,6 +205,21 @@ def table(name: str, rows: Sequence[Row]) -> pa.Table:
     schema = SCHEMAS[name]
     columns = [
         pa.array([_STORABLE[field.type](row[field.name]) for row in rows], field.type)
+        for field in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def conform(name: str, rows: pa.Table) -> pa.Table:
+    """Return rows that an earlier version stored with the columns of today: null where new."""
+    schema = SCHEMAS[name]
+    if rows.schema.equals(schema):
+        return rows
+    had = set(rows.column_names)
+    columns = [
+        rows[field.name].cast(field.type)
+        if field.name in had
+        else pa.nulls(rows.num_rows, field.type)
         for field in schema
     ]
     return pa.Table.from_arrays(columns, schema=schema)

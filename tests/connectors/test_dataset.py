@@ -134,6 +134,14 @@ def test_a_folder_that_cannot_be_written_is_refused_in_one_line(tmp_path: Path) 
     assert len(str(refused.value).splitlines()) == 1
 
 
+def test_a_damaged_pointer_is_named(tmp_path: Path) -> None:
+    open_run(tmp_path)
+    (tmp_path / ".current").write_text('{"run_id": "x"}')
+
+    with pytest.raises(ValueError, match=r"\.current is damaged"):
+        open_run(tmp_path)
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_every_table_opens_from_the_first_moment_on(table: str, tmp_path: Path) -> None:
     run = open_run(tmp_path)
@@ -309,6 +317,19 @@ def test_no_two_sites_share_a_file(one: str, other: str) -> None:
     assert all(len(name) < 200 and "/" not in name and not name.startswith(".") for name in names)
 
 
+def test_a_corpus_without_todays_columns_is_carried_on(tmp_path: Path) -> None:
+    ingest(tmp_path, samples.reading("/a"))
+    path = tmp_path / "corpus" / "pages" / corpus.file_name(SITE)
+    old = pq.read_table(path)
+    dropped = old.drop_columns(["extraction"]).append_column("gone", old["title"])
+    pq.write_table(dropped, path)
+
+    ingest(tmp_path, samples.reading("/b"))
+
+    assert pq.read_table(path).column_names == old.column_names
+    assert list(pages(tmp_path)) == [f"{SITE}/a", f"{SITE}/b"]
+
+
 # The complete form
 
 
@@ -341,12 +362,17 @@ def test_sightings_are_folded_into_the_row_of_their_url(tmp_path: Path) -> None:
     assert (row["method"], row["sitemap"]) == ("robots", f"{SITE}/sitemap.xml")
 
 
-def test_what_a_resumed_run_tells_again_stands_there_once(tmp_path: Path) -> None:
+def test_what_a_run_tells_again_never_stands_there_twice(tmp_path: Path) -> None:
     write(open_run(tmp_path), samples.sitemap(entries=1), samples.alert(), samples.alert("other"))
     run = open_run(tmp_path)
-    write(run, samples.sitemap(entries=2), samples.alert(severity=Severity.ERROR), samples.end(0))
+    again = samples.sitemap(entries=2), samples.alert(severity=Severity.ERROR)
+    write(run, *again, samples.sitemap("/more.xml"), samples.sitemap("/more.xml", entries=9))
+    running = [row["entries"] for row in rows(run.folder / "sitemaps")]
+    alerts = len(rows(run.folder / "alerts"))
+    write(open_run(tmp_path), samples.end(0))
 
-    assert [row["entries"] for row in rows(run.folder / "sitemaps")] == [2]
+    assert (running, alerts) == ([1, 3], 2)
+    assert [row["entries"] for row in rows(run.folder / "sitemaps")] == [9, 2]
     assert [(row["kind"], row["severity"]) for row in rows(run.folder / "alerts")] == [
         ("no_sitemap", "error"),
         ("other", "warning"),

@@ -170,6 +170,10 @@ def test_the_first_page_is_on_disk_at_once_and_the_next_ones_soon(tmp_path: Path
     assert (first, waiting, len(sink.urls())) == (2, 2, 2 + parquet.FEW_PAGES)
 
 
+def test_a_run_without_pages_shows_its_first_row_at_once(tmp_path: Path) -> None:
+    assert len(Sink(tmp_path).take(samples.failure()).urls()) == 1
+
+
 def test_what_waits_has_a_bound_in_pages_bytes_and_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
