@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -78,7 +77,6 @@ def run(web: Web, flow: str, out: Path, *words: str, **settings: str) -> Figures
         "INGEST_RATE": "0",
         **{f"INGEST_{name}": value for name, value in settings.items()},
     }
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.monotonic()
     process = subprocess.Popen(
         [sys.executable, "-m", "bytewax.run", flow, *words],
@@ -87,6 +85,7 @@ def run(web: Web, flow: str, out: Path, *words: str, **settings: str) -> Figures
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        start_new_session=True,
     )
     figures = Figures(out)
     watch = threading.Thread(target=_watch, args=(process, web, figures))
@@ -94,8 +93,6 @@ def run(web: Web, flow: str, out: Path, *words: str, **settings: str) -> Figures
     figures.said, _ = process.communicate()
     figures.wall_s = time.monotonic() - started
     watch.join()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    figures.cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if process.returncode:
         sys.exit(f"{flow} ended with {process.returncode}")
     return figures
@@ -104,7 +101,10 @@ def run(web: Web, flow: str, out: Path, *words: str, **settings: str) -> Figures
 def _watch(process: "subprocess.Popen[str]", web: Web, figures: Figures) -> None:
     """Follow a run: the memory of its main process, and when its first rows are on disk."""
     first_page = None
+    cpu: dict[int, float] = {}
     while process.poll() is None:
+        cpu |= session_cpu(process.pid)
+        figures.cpu_s = sum(cpu.values())
         status = Path(f"/proc/{process.pid}/status")
         try:
             peak = next(line for line in status.read_text().splitlines() if "VmHWM" in line)
@@ -115,7 +115,21 @@ def _watch(process: "subprocess.Popen[str]", web: Web, figures: Figures) -> None
             first_page = time.monotonic()
         if first_page and figures.first_rows_s is None and _has_rows(figures.out):
             figures.first_rows_s = time.monotonic() - first_page
-        time.sleep(0.02 if figures.first_rows_s is None else 0.2)
+        time.sleep(0.05)
+
+
+def session_cpu(session: int) -> dict[int, float]:
+    """Return the CPU seconds of each process of a session, awaited by its parent or not."""
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            told = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(told[3]) == session:
+            ticks = int(told[11]) + int(told[12])
+            found[int(stat.parent.name)] = ticks / os.sysconf("SC_CLK_TCK")
+    return found
 
 
 def _has_rows(out: Path) -> bool:

@@ -73,9 +73,7 @@ class Crawls:
             return self._crawls[origin]
 
     def _begun(self, site: Site) -> Crawl:
-        if self._loop is None:
-            self._loop = EventLoop()
-            self._loop.start()
+        self._loop = self._loop or EventLoop()
         crawl = Crawl(
             site,
             self._settings,

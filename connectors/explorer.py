@@ -200,8 +200,8 @@ class _Explorer:
         while not self._visits.closed and (candidate := self._plan.next()):
             if await self._may_read(candidate):
                 await self._read(candidate)
-            while self._plan.alerts:
-                await self._crawl.put(self._plan.alerts.pop())
+        while self._plan.alerts:
+            await self._crawl.put(self._plan.alerts.pop())
 
     async def _may_read(self, candidate: Candidate) -> bool:
         """Say whether a sitemap lives where we may go; a guess that does not is no news."""

@@ -7,17 +7,13 @@ from typing import Any
 
 
 class EventLoop:
-    """An asyncio loop that any thread may hand work to; started at first use, daemonic."""
+    """An asyncio loop that any thread may hand work to, on a daemonic thread."""
 
     def __init__(self) -> None:
-        """Prepare a loop; nothing runs before `start`."""
+        """Start the thread."""
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="fetching", daemon=True)
         self._tasks: set[asyncio.Task[None]] = set()
-
-    def start(self) -> None:
-        """Start the thread; call it once."""
-        self._thread.start()
+        threading.Thread(target=self._run, name="fetching", daemon=True).start()
 
     def call(self, function: Callable[..., object], *args: object) -> None:
         """Have `function(*args)` called on the loop's thread, soon."""
@@ -31,6 +27,10 @@ class EventLoop:
         """Run a coroutine as a task of the loop; callable from any thread."""
         self.call(self._spawn, work)
 
+    def close(self) -> None:
+        """Stop the loop, and whatever runs on it, for good."""
+        self.call(self._loop.stop)
+
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)
         self._tasks.add(task)
@@ -39,3 +39,4 @@ class EventLoop:
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
         self._loop.run_forever()
+        self._loop.close()
