@@ -90,7 +90,7 @@ def test_a_death_on_the_way_to_the_disk_costs_nothing_that_was_visible(
 ) -> None:
     step = 1
     while check_death(processes, tmp_path / str(step), step):
-        step += 1 + step // 3  # the first steps one by one, then ever fewer
+        step += 1 + step // 2  # the first steps one by one, then ever fewer
 
     assert step > 100
 
