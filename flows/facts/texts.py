@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from flows.facts import linked
 from flows.facts.declared import Declared, text_of, words
@@ -13,6 +14,8 @@ ARTICLES = frozenset(
     "Movie VideoObject SoftwareApplication Dataset APIReference ReportageNewsArticle".split()
 )
 """Types of what a page may be about (schema.org)."""
+MAX_HEADINGS = 16
+"""First-level headings that are compared with the title."""
 MAX_AUTHOR = 300
 """Characters of an author; longer ones are lists of links or whole biographies."""
 MAX_DESCRIPTION = 4_000
@@ -30,13 +33,16 @@ def subjects(page: Declared) -> Iterator[Node]:
 
 def title(page: Declared) -> str | None:
     """Return the title of a page, without the name of its site where that can be told."""
-    shown = _first(page, "title")
-    whole = next(filter(None, map(words, page.meta("og:title", "twitter:title"))), None) or shown
-    heading = _first(page, "h1")
-    if whole is None or heading is None:
-        return heading or _without_site(page, whole)
-    if heading.casefold() in {part.casefold() for part in [whole, *_SEPARATOR.split(whole)]}:
-        return heading
+    declared = page.meta("og:title", "twitter:title")
+    whole = next(filter(None, map(words, declared)), None) or _first(page, "title")
+    headings = list(filter(None, map(text_of, islice(page.tree.iter("h1"), MAX_HEADINGS))))
+    if whole is None:
+        return next(iter(headings), None)
+    parts = {part.casefold() for part in [whole, *_SEPARATOR.split(whole)]}
+    named = [heading for heading in headings if heading.casefold() in parts]
+    # The first of several headings may be the site's own, and so may a part of the title.
+    if named and (len(headings) == 1 or named[-1] != headings[0]):
+        return named[-1]
     return _without_site(page, whole)
 
 

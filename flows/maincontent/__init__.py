@@ -12,6 +12,7 @@ import trafilatura
 from lxml.html import HtmlElement
 
 from flows.maincontent import chrome, place, series
+from flows.maincontent.chrome import Manner
 from flows.maincontent.words import survey
 
 FOUND = 0.5
@@ -50,6 +51,8 @@ def find(tree: HtmlElement, url: str, title: str | None = None) -> Main:
     node, members = series.around(found, node)
     found = found.including(members or series.beside(found, node))
     manner = chrome.manner(tree, node)
+    if manner is Manner.REFERENCE:
+        node = place.landmark(found, node)
     heading = place.heading(found, node, title)
     if heading is not None:
         outer = place.around(found, node, heading, manner)

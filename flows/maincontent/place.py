@@ -46,8 +46,7 @@ def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement
     named = [h for h in before if _alike(h, told)]
     if named:
         return named[-1]
-    first = [h for h in before if h.tag == "h1"]
-    return first[0] if len(first) == 1 else None
+    return next((h for h in reversed(before) if h.tag == "h1"), None)
 
 
 def around(
@@ -62,6 +61,24 @@ def around(
     return outer if gained <= SLACK + found.words(inner) / 4 else None
 
 
+def landmark(found: Survey, inner: HtmlElement) -> HtmlElement:
+    """Return the page's own main element around `inner`, where that is no more than twice as much.
+
+    For pages of reference, of which trafilatura likes to keep the longest part alone.
+    """
+    outer = next((up for up in inner.iterancestors() if _is_landmark(up)), None)
+    if outer is None:
+        return inner
+    gained = _size(found, outer, None, Manner.REFERENCE) - _size(
+        found, inner, None, Manner.REFERENCE
+    )
+    return outer if gained <= found.words(inner) else inner
+
+
+def _is_landmark(element: HtmlElement) -> bool:
+    return element.tag in ("main", "article") or element.get("role") == "main"
+
+
 def _alike(element: HtmlElement, told: set[str]) -> bool:
     """Tell whether a heading says what the title says."""
     own = words("".join(map(str, element.itertext())).casefold())
@@ -72,7 +89,7 @@ def _is_within(element: HtmlElement, outer: HtmlElement) -> bool:
     return element is outer or any(up is outer for up in element.iterancestors())
 
 
-def _size(found: Survey, element: HtmlElement, title: HtmlElement, manner: Manner) -> int:
+def _size(found: Survey, element: HtmlElement, title: HtmlElement | None, manner: Manner) -> int:
     """Return the words of an element without its chrome."""
     without = chrome.within(found, element, manner, title)
     return found.words(element) - sum(map(found.words, without))

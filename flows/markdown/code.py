@@ -50,27 +50,35 @@ def fenced(text: str, language: str) -> str:
 def text_of(element: HtmlElement) -> str:
     """Return the characters of a code element: line breaks kept, line numbers and buttons gone."""
     parts: list[str] = []
+    ended = False  # a line's element has ended, and no line break has come yet
+
+    def add(text: str | None) -> None:
+        nonlocal ended
+        if text:
+            if ended and text[0] != "\n" and parts and not parts[-1].endswith("\n"):
+                parts.append("\n")
+            ended = False
+            parts.append(text)
+
     walk = etree.iterwalk(element, events=("start", "end"))
     for event, node in walk:
         if event == "start":
             if node is not element and is_tooling(node):
                 walk.skip_subtree()
                 continue
-            if node.tag in _LINES and parts and not parts[-1].endswith("\n"):
-                parts.append("\n")
-            if node.text:
-                parts.append(node.text)
+            ended = ended or (node.tag in _LINES and bool(parts))
+            add(node.text)
             continue
         if node.tag == "br":
-            parts.append("\n")
-        elif node.tag in _LINES and node is not element and parts and not parts[-1].endswith("\n"):
-            parts.append("\n" if not is_tooling(node) else "")
-        if node is not element and node.tail:
-            parts.append(node.tail)
+            add("\n")
+        elif node.tag in _LINES and node is not element and not is_tooling(node):
+            ended = True
+        if node is not element:
+            add(node.tail)
     text = "".join(parts).replace("\r\n", "\n").replace("\r", "\n")
-    return (
-        "\n".join(_unbroken(element)) if _lacks_breaks(element, text) else text.strip("\n").rstrip()
-    )
+    if _lacks_breaks(element, text):
+        return "\n".join(_unbroken(element))
+    return text.strip("\n").rstrip()
 
 
 def is_tooling(node: HtmlElement) -> bool:
