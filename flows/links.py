@@ -1,12 +1,10 @@
 """The links of an HTML page: where they point, and what their `rel` says."""
 
-import codecs
 import re
 from collections.abc import Callable
 
-from lxml import etree
-
-from flows import urls
+from flows import charset as charsets
+from flows import tags, urls
 from flows.records import Link
 
 MAX_LINKS = 10_000
@@ -18,16 +16,15 @@ ANCHOR_WORDS = frozenset({"nofollow", "ugc", "sponsored", "next", "prev", "alter
 LINK_WORDS = frozenset({"alternate", "canonical", "feed", "next", "prev", "sitemap"})
 """Words of which a `link` must have one: the others load icons, scripts and styles."""
 
+ELEMENTS = frozenset({"a", "area", "link", "base", "meta"})
+"""Elements that are links, or say something of all links of a page."""
+
 _SAME = {"previous": "prev"}
-
-HEAD_BYTES = 2_048
-"""Where a page must declare its encoding (the HTML standard asks for the first 1,024)."""
-
 _NOWHERE = re.compile(r"[\x00-\x20]*(?:#|(?!https?:)[a-z][a-z0-9+.\-]*:|$)", re.IGNORECASE).match
 _FROM_ROOT = re.compile(r"/(?![/\\])[!-~]*").fullmatch
 _WORDS = re.compile(r"[^\s,;]+").findall
-_DECLARED = re.compile(rb"charset|encoding\s*=", re.IGNORECASE).search
-_BOMS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+Attributes = dict[str, str]
 
 
 def read(body: bytes, base_url: str, charset: str | None = None) -> tuple[Link, ...]:
@@ -35,21 +32,19 @@ def read(body: bytes, base_url: str, charset: str | None = None) -> tuple[Link, 
 
     URLs are absolute and canonical, of any host; what leads to no http page, or to a part of the
     same one, is left out. `rel` holds the words in lower case, for `link rel=alternate` its type
-    too; a page-wide `nofollow` is added to every link. Never raises.
+    too; a page-wide `nofollow` is added to every link. `charset` is that of the Content-Type.
+    Never raises.
 
     >>> read(b'<base href="/b/"><a rel="NoFollow" href="c#d">c</a>', "https://example.org/")
     (Link(url='https://example.org/b/c', rel='nofollow'),)
     """
-    root = _parse(body, charset)
-    if root is None:
-        return ()
-    elements = list(root.iter("a", "area", "link", "base", "meta"))
+    elements = list(tags.read(charsets.decode(body, charset), ELEMENTS))
     resolve = _resolver(_base(elements, base_url))
     extra = ("nofollow",) if _is_nofollow(elements) else ()
     found: dict[Link, None] = {}
-    for element in elements:
-        rel = _rel(element)
-        target = resolve(element.get("href")) if rel is not None else None
+    for name, attributes in elements:
+        rel = _rel(name, attributes)
+        target = resolve(attributes.get("href")) if rel is not None else None
         if rel is None or target is None:
             continue
         found[Link(url=target, rel=" ".join(dict.fromkeys((*rel, *extra))))] = None
@@ -58,30 +53,19 @@ def read(body: bytes, base_url: str, charset: str | None = None) -> tuple[Link, 
     return tuple(found)
 
 
-def _parse(body: bytes, charset: str | None) -> etree._Element | None:
-    known = body.startswith(_BOMS) or _DECLARED(body, 0, HEAD_BYTES)
-    default = None if known else "utf-8"
-    for encoding in (charset, default) if charset else (default,):
-        try:
-            parser = etree.HTMLParser(encoding=encoding, remove_comments=True, remove_pis=True)
-            return etree.fromstring(body, parser)
-        except (LookupError, ValueError, etree.LxmlError):
-            continue
-    return None
-
-
-def _base(elements: list[etree._Element], base_url: str) -> str:
+def _base(elements: list[tuple[str, Attributes]], base_url: str) -> str:
     """Return what relative links are relative to: the first `base` with an `href`, or the page."""
-    named = next((e.get("href") for e in elements if e.tag == "base" and e.get("href")), None)
+    hrefs = (attributes.get("href") for name, attributes in elements if name == "base")
+    named = next(filter(None, hrefs), None)
     return (named and urls.canonical(named, base_url)) or base_url
 
 
-def _is_nofollow(elements: list[etree._Element]) -> bool:
+def _is_nofollow(elements: list[tuple[str, Attributes]]) -> bool:
     """Return whether a robots meta element asks not to follow any link."""
     return any(
-        not {"nofollow", "none"}.isdisjoint(_WORDS((e.get("content") or "").lower()))
-        for e in elements
-        if e.tag == "meta" and (e.get("name") or "").strip().lower() == "robots"
+        not {"nofollow", "none"}.isdisjoint(_WORDS(attributes.get("content", "").lower()))
+        for name, attributes in elements
+        if name == "meta" and attributes.get("name", "").strip().lower() == "robots"
     )
 
 
@@ -106,14 +90,15 @@ def _resolver(base: str) -> Callable[[str | None], str | None]:
     return resolve
 
 
-def _rel(element: etree._Element) -> tuple[str, ...] | None:
+def _rel(name: str, attributes: Attributes) -> tuple[str, ...] | None:
     """Return the words that count of an element's `rel`, or None when it is no link."""
-    if element.tag in {"base", "meta"}:
+    if name in {"base", "meta"}:
         return None
-    words = [_SAME.get(word, word) for word in _WORDS((element.get("rel") or "").lower())]
-    if element.tag != "link":
+    said = attributes.get("rel")
+    words = [_SAME.get(word, word) for word in _WORDS(said.lower())] if said else []
+    if name != "link":
         return tuple(word for word in words if word in ANCHOR_WORDS)
     if LINK_WORDS.isdisjoint(words) or "stylesheet" in words:
         return None
-    kind = (element.get("type") or "").partition(";")[0].strip().lower()
+    kind = attributes.get("type", "").partition(";")[0].strip().lower()
     return (*words, *([kind] if kind and "alternate" in words else ()))
