@@ -24,6 +24,9 @@ MAX_ALTERNATES = 500
 MAX_SHOWN = 2_000
 """Characters of an address that is none, as it is shown."""
 
+MAX_FIELD = 100
+"""Characters of a date or language that are kept; real ones have at most 35."""
+
 UNIFORM_AT_LEAST = 20
 """Entries of which one date for all says nothing; fewer may well have been published together."""
 
@@ -88,7 +91,7 @@ class Maker:
         url = urls.canonical(loc)
         if url != loc:
             url = self._repaired(loc, url)
-        raw = (lastmod.strip() or None) if lastmod else None
+        raw = (lastmod.strip()[:MAX_FIELD] or None) if lastmod else None
         return Declared(
             url or loc[:MAX_SHOWN],
             self._date(raw),
@@ -172,5 +175,5 @@ class Maker:
             if url is None:
                 self._field(f"hreflang {lang} {href}", href)
             elif lang.strip() and href.strip():
-                found.append(Alternate(lang=lang.strip(), url=url))
+                found.append(Alternate(lang=lang.strip()[:MAX_FIELD], url=url))
         return tuple(found)

@@ -7,7 +7,7 @@ from flows.sitemaps.faults import Faults
 
 _REFERENCE = re.compile(r"&(?:(#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,31});)?")
 _PREDEFINED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-_ATTRIBUTE = re.compile(r"([^\s=\"']+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')").findall
+_ATTRIBUTE = re.compile(r"(?<![^\s\"'])([^\s=\"']++)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')").findall
 
 
 class References:
