@@ -203,11 +203,18 @@ def table(name: str, rows: Sequence[Row]) -> pa.Table:
     0
     """
     schema = SCHEMAS[name]
-    columns = [
-        pa.array([_STORABLE[field.type](row[field.name]) for row in rows], field.type)
-        for field in schema
-    ]
+    columns = [_column([row[field.name] for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _column(values: list[Any], kind: pa.DataType) -> "pa.Array[Any]":
+    """Return a column; most are empty or hold plain text, which is seen at once."""
+    if values.count(None) == len(values):
+        return pa.array(values, kind)
+    if kind != _TEXT or _UNSTORABLE.search("".join(filter(None, values))):
+        storable = _STORABLE[kind]
+        values = [storable(value) for value in values]
+    return pa.array(values, kind)
 
 
 def conform(name: str, rows: pa.Table) -> pa.Table:
