@@ -227,13 +227,21 @@ class Crawl:
 
     # What the event loop's thread does.
 
+    def add(self, item: Discovered) -> None:
+        """Hand over what discovery found."""
+        self._found.append(item)
+
     async def put(self, item: Discovered) -> None:
-        """Hand over what discovery found; waits while too much of the site is under way."""
+        """Hand over what discovery found, when there is room."""
+        await self.room()
+        self.add(item)
+
+    async def room(self) -> None:
+        """Wait while too much of the site is under way."""
         wait = 0.005
         while not self.has_room():
             await asyncio.sleep(wait)
             wait = min(wait * 2, 0.25)
-        self._found.append(item)
 
     def has_room(self) -> bool:
         """Whether the site's sitemaps should be read on."""

@@ -10,6 +10,7 @@ from connectors.fetcher import PAGE, ROBOTS
 from connectors.reading import Reading, why
 from flows import alerts, discovery, links, llms, responses, robots, urls
 from flows.discovery import Candidate, Plan
+from flows.politeness import CRAWL_DELAY_CEILING_S
 from flows.records import Attribution, Entry, Method, Outcome, Rules, SitemapRead
 from flows.responses import Answer, Fault, Response
 
@@ -86,7 +87,14 @@ class _Explorer:
             self._visits.rule(robots.Rulebook(text, self._crawl.settings.product_token, url))
             for problem in self._visits.rulebook.problems:
                 await self._crawl.put(alerts.of(self._site, problem))
+            await self._tell_long_delay(url)
         return text
+
+    async def _tell_long_delay(self, url: str) -> None:
+        asked, most = self._visits.rulebook.crawl_delay_s or 0.0, CRAWL_DELAY_CEILING_S
+        if asked > most:
+            said = f"Crawl-delay {asked:g} s is not waited for; {most:g} s are"
+            await self._tell("crawl_delay_invalid", url, said)
 
     async def _robots_text(self, url: str, answer: Answer) -> str | None:
         """Return the rules as text, empty when all is allowed, None when nothing is."""
@@ -103,7 +111,9 @@ class _Explorer:
             await self._tell(kind, url, f"robots.txt: {why(answer)}")
         if allows:
             return ""
-        self._visits.close("failed_unreachable", f"robots.txt: {why(answer)}")
+        blocked = isinstance(answer, Fault) and answer.outcome is Outcome.BLOCKED
+        status = "failed_blocked" if blocked else "failed_unreachable"
+        self._visits.close(status, f"robots.txt: {why(answer)}")
         return None
 
     async def _put_robots(self, url: str, answer: Answer, text: str | None) -> None:
@@ -134,6 +144,9 @@ class _Explorer:
             return None
         answer = await self._visits.guest.ask(self._start_url, PAGE)
         self._visits.keep(self._start_url, answer)
+        if isinstance(answer, Fault) and answer.outcome is Outcome.BLOCKED:
+            self._visits.close("failed_blocked", answer.detail)
+            await self._tell("blocked_pages", self._start_url, answer.detail)
         return answer
 
     def _moved(self, home: Answer) -> str | None:

@@ -1,7 +1,7 @@
 """Reading one sitemap: as fast as it comes, as far as there is room, and telling how it was."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from connectors.backlog import Backlog
@@ -29,6 +29,9 @@ GUESSED = (Method.PROBE, Method.HTML)
 """Methods that only suppose a sitemap: one that is a web page is no news."""
 
 
+Item = sitemaps.Declared | sitemaps.Child
+
+
 class Reading:
     """One sitemap on its way into the crawl of its site."""
 
@@ -41,6 +44,7 @@ class Reading:
         self._url = candidate.url
         """Where the sitemap was really read, after redirects."""
         self._reader: sitemaps.Reader | None = None
+        self._items: Iterator[Item] = iter(())
 
     async def take(self, got: Stream | Fault, backlog: Backlog) -> None:
         """Take the answer to its end.
@@ -50,12 +54,14 @@ class Reading:
         """
         if isinstance(got, Fault) or responses.of_status(got.head.status) is not Outcome.OK:
             return
-        self._reader = sitemaps.Reader(got.head.url, now=datetime.now(UTC))
         self._url = got.head.url
+        self._reader = reader = sitemaps.Reader(self._url, now=datetime.now(UTC))
         async for piece in got:
             backlog.put(piece)
-            while self._crawl.has_room() and (data := backlog.take()):
-                await self._put(self._reader.feed(data))
+            while self._crawl.has_room() and (item := self._next(reader, backlog)):
+                self._put(item)
+            if reader.stopped:
+                return
 
     async def finish(self, answer: Answer, backlog: Backlog) -> bool:
         """Read what is left, tell how the sitemap was, and say whether it was one."""
@@ -63,9 +69,11 @@ class Reading:
         if reader is None:
             await self._tell_missing(answer)
             return False
-        while data := backlog.take():
-            await self._put(reader.feed(data))
-        await self._put(reader.close(complete=not isinstance(answer, Fault)))
+        while item := self._next(reader, backlog):
+            await self._crawl.room()
+            self._put(item)
+        for item in reader.close(complete=not isinstance(answer, Fault)):
+            self._put(item)
         is_sitemap = reader.kind not in (None, "html")
         if not is_sitemap and self._candidate.method in GUESSED:
             self._plan.was_page(self._candidate)
@@ -74,12 +82,22 @@ class Reading:
         await self._tell_oddities(answer, reader)
         return is_sitemap
 
-    async def _put(self, items: Sequence[sitemaps.Declared | sitemaps.Child]) -> None:
-        for item in items:
-            if isinstance(item, sitemaps.Child):
-                self._plan.child(self._candidate, item.url)
-            else:
-                await self._crawl.put(self._entry(item))
+    def _next(self, reader: sitemaps.Reader, backlog: Backlog) -> Item | None:
+        """Return the next of what has come, one at a time: little data may unpack to much."""
+        while True:
+            item = next(self._items, None)
+            if item is not None:
+                return item
+            data = b"" if reader.stopped else backlog.take()
+            if not data:
+                return None
+            self._items = reader.stream(data)
+
+    def _put(self, item: Item) -> None:
+        if isinstance(item, sitemaps.Child):
+            self._plan.child(self._candidate, item.url)
+        else:
+            self._crawl.add(self._entry(item))
 
     def _entry(self, item: sitemaps.Declared) -> Entry:
         at = Attribution(
