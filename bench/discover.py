@@ -48,6 +48,7 @@ def site(count: int, files: int) -> Iterator[tuple[Web, dict[str, bytes]]]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet: two would wait for each other's ACK
         asked = 0
 
         def do_GET(self) -> None:

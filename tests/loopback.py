@@ -62,6 +62,7 @@ class Site:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            wbufsize = -1  # head and body in one packet: two would wait for each other's ACK
 
             def do_GET(self) -> None:
                 site.log.append(self.path)
