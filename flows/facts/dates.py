@@ -77,6 +77,6 @@ def _first(values: Iterable[object]) -> datetime | None:
     """Return the first value that is a date of the Web's time."""
     for value in values:
         moment = parse_lastmod(value) if isinstance(value, str) else None
-        if moment is not None and FIRST_YEAR <= moment.astimezone(UTC).year:
+        if moment is not None and moment.astimezone(UTC).year >= FIRST_YEAR:
             return moment
     return None

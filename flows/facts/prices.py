@@ -61,10 +61,10 @@ def _decimal(digits: str) -> Decimal | None:
     if mark < 0:
         return Decimal(digits)
     whole, sign, rest = digits[:mark], digits[mark], digits[mark + 1 :]
-    thousands = len(rest) == 3 and (sign == "," or whole.count(sign) > 0)  # noqa: PLR2004
+    thousands = len(rest) == 3 and (sign == "," or whole.count(sign) > 0)
     whole = re.sub(r"[.,]", "", whole) or "0"
     number = Decimal(whole + rest) if thousands else Decimal(f"{whole}.{rest}")
-    return round(number, 4) if len(rest) > 4 else number  # noqa: PLR2004
+    return round(number, 4) if len(rest) > 4 else number
 
 
 def _linked(page: Declared) -> Iterator[Price]:
@@ -101,8 +101,8 @@ def _microdata(page: Declared) -> Iterator[Price]:
         number = None if names.isdisjoint(AMOUNTS) else amount(_value(element))
         if number is not None:
             outer = None if scope is None else _scope(scope)
-            name = stated.get((scope, "name"), stated.get((outer, "name")))
-            yield _price(number, _value(stated.get((scope, "priceCurrency"))), _value(name))
+            named = stated.get((scope, "name"), stated.get((outer, "name")))
+            yield _price(number, _value(stated.get((scope, "priceCurrency"))), _value(named))
 
 
 def _metas(page: Declared) -> Iterator[Price]:

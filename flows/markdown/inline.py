@@ -55,8 +55,7 @@ def paragraphs(words: str) -> list[str]:
         text = text.strip()
         return [escape_start(text)] if text else []
     found: list[list[str]] = [[]]
-    for line in text.split(BREAK):
-        line = line.strip()
+    for line in map(str.strip, text.split(BREAK)):
         if line:
             found[-1].append(escape_start(line))
         elif found[-1]:
@@ -106,6 +105,7 @@ class Base:
     """Resolves the links of one page."""
 
     def __init__(self, url: str) -> None:
+        """Take what they are relative to."""
         self.url = url
         self._known: dict[str, str] = {}
 

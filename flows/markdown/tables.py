@@ -1,8 +1,11 @@
 """Tables of a page: which ones hold data, and how those are written."""
 
+import re
 from collections.abc import Callable, Iterator
 
 from lxml.html import HtmlElement
+
+from flows.markdown.inline import BREAK
 
 MAX_SPAN = 64
 """Columns that one cell may claim."""
@@ -13,6 +16,8 @@ CELL_TEXT = 2000
 _PARTS = frozenset({"thead", "tbody", "tfoot"})
 _CELLS = frozenset({"td", "th"})
 _LAYOUT_INSIDE = ("table", "pre", "h1", "h2", "h3", "h4", "form", "article", "section")
+
+_AROUND = re.compile(r"[\0 ]*(</?(?:ul|ol|li)>)[\0 ]*")
 
 Rows = list[list[HtmlElement]]
 
@@ -59,6 +64,17 @@ def written(table: HtmlElement, rows: Rows, convert: Callable[[HtmlElement], str
     pad = width if width <= PADDED else 0
     rule = "|" + " --- |" * width
     return "\n".join([_line(head, width), rule, *(_line(line, pad) for line in lines)])
+
+
+def one_line(words: str) -> str:
+    r"""Return the words of a cell so that they stay in it.
+
+    >>> one_line("a | b\0 c")
+    'a \\| b<br>c'
+    """
+    text = _AROUND.sub(r"\1", " ".join(words.split())).strip(BREAK + " ")
+    lines = (line.strip() for line in text.split(BREAK))
+    return "<br>".join(filter(None, lines)).replace("|", "\\|")
 
 
 def _line(cells: list[str], width: int) -> str:

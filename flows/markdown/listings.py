@@ -1,0 +1,45 @@
+"""Tables that only number the lines of a block of code."""
+
+import re
+
+from lxml.html import HtmlElement
+
+from flows.markdown import code, languages
+from flows.markdown.kinds import text_of
+
+MADE = re.compile(
+    r"(?:^|\s|-)(?:hljs-ln|blob|js-file-line-container|highlighttable|rouge-table|crayon-table"
+    r"|lntable)"
+)
+"""Class words of such tables with a row for each line."""
+LOOKED_AT = 200
+"""Characters of a cell that tell a number from code."""
+_NUMBERS = re.compile(r"[\s\d]*\Z")
+
+
+def written(table: HtmlElement) -> str | None:
+    """Return the code of a table as a fenced block, or None for a table of anything else."""
+    cells = list(table.iter("td", "th"))
+    if len(cells) < 2 or not _is_listing(table, cells):
+        return None
+    held = [c for c in cells if not code.is_tooling(c) and not _NUMBERS.match(_beginning(c))]
+    text = "\n".join(map(code.text_of, held))
+    if not text.strip():
+        return None
+    block = next(held[0].iter("pre", "code"), held[0])
+    return code.fenced(text, languages.of(block) or languages.of(table))
+
+
+def _is_listing(table: HtmlElement, cells: list[HtmlElement]) -> bool:
+    """Tell whether the first column holds line numbers and the second code."""
+    numbered = code.names_tooling(cells[0])
+    if len(cells) == 2:
+        text = text_of(cells[0])
+        holds_code = numbered or cells[1].find(".//pre") is not None
+        return bool(holds_code and text.strip() and _NUMBERS.match(text))
+    return numbered or MADE.search(table.get("class") or "") is not None
+
+
+def _beginning(cell: HtmlElement) -> str:
+    """Return the first characters of a cell; a blank one is a line without characters."""
+    return text_of(cell)[:LOOKED_AT] or " "
