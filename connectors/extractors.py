@@ -3,6 +3,7 @@
 import multiprocessing
 import resource
 import threading
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
@@ -63,9 +64,19 @@ class Extractors:
     that, which holds the stream up.
     """
 
-    def __init__(self, settings: Settings, workers: int, stopping: threading.Event) -> None:
-        """Take what the settings say; the processes start with `start`, or the first page."""
+    def __init__(
+        self,
+        settings: Settings,
+        workers: int,
+        stopping: threading.Event,
+        read: Callable[[Page, Manner], Read] = read,
+    ) -> None:
+        """Take what the settings say; the processes start with `start`, or the first page.
+
+        `read` is what they do with a page: a function of a module, which can be named to them.
+        """
         self.keeps_html = settings.keep_html
+        self._read = read
         self._manner = Manner.of(settings)
         self._deadline_s = settings.extract_seconds
         self._workers = workers
@@ -110,7 +121,7 @@ class Extractors:
     def _schedule(self, page: Page) -> "ProcessFuture[Read]":
         bare = replace(page, links=())  # they stay here, and need not travel
         self._pool = self._pool or self._started()
-        return self._pool.schedule(read, args=(bare, self._manner), timeout=self._deadline_s)
+        return self._pool.schedule(self._read, args=(bare, self._manner), timeout=self._deadline_s)
 
     def _started(self) -> ProcessPool:
         # Neither fork (threads run here) nor spawn (a second of imports for each process).

@@ -185,6 +185,7 @@ def with_map(answer: Answer, **more: Answer) -> Callable[[str], dict[str, Answer
 
 
 LATER = (("Retry-After", "86400"),)
+CHALLENGE = Answer(b"", status=403, headers=(("cf-mitigated", "challenge"),))
 
 FAULTS = {
     "sitemap_http_error": with_map(Answer(b"gone", status=404)),
@@ -213,6 +214,7 @@ FAULTS = {
     "robots_not_text": lambda _: {"/robots.txt": page("Home")},
     "robots_sitemap_relative": lambda _: {"/robots.txt": robots(f"{ROBOTS}Sitemap: /s.xml")},
     "crawl_delay_invalid": lambda _: {"/robots.txt": robots("User-agent: *\nCrawl-delay: soon\n")},
+    "blocked_pages": lambda _: {"/robots.txt": robots(), "/": CHALLENGE},
     "no_sitemap": lambda _: {"/robots.txt": robots(), "/": page("Home")},
 }
 
@@ -235,6 +237,13 @@ def test_the_budget_of_sitemaps_is_kept_and_told(tmp_path: Path) -> None:
 
     assert "sitemap_budget" in alerts(items)
     assert len(entries(items)) == 2
+
+
+def test_a_crawl_delay_that_is_not_waited_for_is_told(tmp_path: Path) -> None:
+    with served(lambda _: {"/robots.txt": robots("User-agent: *\nCrawl-delay: 900\n")}) as site:
+        items = explored(site, tmp_path)
+
+    assert "crawl_delay_invalid" in alerts(items)
 
 
 @pytest.mark.parametrize("kind", ["robots_unreachable", "robots_rate_limited"])
