@@ -116,8 +116,9 @@ def main() -> None:
             web.get("/__reset")
             outcomes = asyncio.run(politely(urls, rate))
             told = web.get("/__stats")
+        efficiency = (pages - 1) / rate / told["span_s"]
         print(
-            f"errors at {errors:.0%} of pages: efficiency {(pages - 1) / rate / told['span_s']:.3f},"
+            f"errors at {errors:.0%} of pages: efficiency {efficiency:.3f},"
             f" at most {told['max_per_site_in_1s']} in a second, smallest gap"
             f" {told['min_gap_ms']:.0f} ms, {dict(outcomes)}",
             flush=True,
