@@ -172,7 +172,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     ),
     "links": _schema("links", run_id=_TEXT, site=_TEXT, url=_TEXT, links=_LINKS),
 }
-SCHEMAS |= {f"{name}_again": SCHEMAS[name] for name in ("sitemaps", "alerts")}
+SCHEMAS.update({f"{name}_again": SCHEMAS[name] for name in ("sitemaps", "alerts")})
 """Every table that is written, in the order its columns are promised."""
 
 TABLES: Final = ("urls", "pages", "chunks", "sitemaps", "alerts")
