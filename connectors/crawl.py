@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from connectors.guest import Guest
 from connectors.loop import EventLoop
 from connectors.visits import Answer, Visits
-from flows import discovery, links, urls
+from flows import discovery, links, schema, urls
 from flows.operators import Decision, Repeats
 from flows.records import (
     Alert,
@@ -174,7 +174,7 @@ class Crawl:
 
     def _settle_one(self, decision: Entry | Failure) -> None:
         entry = decision if isinstance(decision, Entry) else decision.entry
-        if urls.hash64(entry.url) in self._committed:
+        if urls.hash64(schema.clean(entry.url)) in self._committed:
             return
         self._rows += 1
         if isinstance(decision, Failure):

@@ -43,16 +43,20 @@ class Dataset:
         self.work = root / ".work"
         self.pointer = root / ".current"
 
-    def open_run(self, settings_hash: str, version: str, *, shards: int = SHARDS) -> "Run":
+    def open_run(
+        self, settings_hash: str, version: str, *, plan: str = "", shards: int = SHARDS
+    ) -> "Run":
         """Return the unfinished run, or a new one; the same for all processes of a cluster.
 
-        An unfinished run of other settings is closed as `interrupted`, and a new one begins.
+        An unfinished run of other settings, or of another plan (the flow, its sites), is closed as
+        `interrupted`, and a new one begins.
         Raises OSError when the folder cannot be written, ValueError when another run is at work.
         """
         try:
             self.work.mkdir(parents=True, exist_ok=True)
             with files.locked(self.work / "lock"):
-                return self._adopt(settings_hash) or self._begin(settings_hash, version, shards)
+                noted = {"settings_hash": settings_hash, "plan": plan}
+                return self._adopt(noted) or self._begin(noted, version, shards)
         except OSError as error:
             reason = error.strerror or str(error)
             raise OSError(f"cannot use the dataset folder {self.root}: {reason}") from error
@@ -76,7 +80,7 @@ class Dataset:
         """Return what the corpus holds of a site."""
         return changes.baseline(corpus.stored(self.corpus, site))
 
-    def _adopt(self, settings_hash: str) -> "Run | None":
+    def _adopt(self, wanted: Mapping[str, str]) -> "Run | None":
         noted = files.read_json(self.pointer)
         if noted is None:
             return None
@@ -88,12 +92,12 @@ class Dataset:
         if run.is_complete:
             run.forget()
             return None
-        if run.settings_hash != settings_hash:
+        if any(noted[name] != value for name, value in wanted.items()):
             completion.complete(run, {}, ())
             return None
         return run
 
-    def _begin(self, settings_hash: str, version: str, shards: int) -> "Run":
+    def _begin(self, wanted: Mapping[str, str], version: str, shards: int) -> "Run":
         for left in self.work.iterdir():
             if left.is_dir():
                 files.remove(left)
@@ -103,7 +107,7 @@ class Dataset:
         noted: dict[str, Any] = {
             "run_id": f"{moment:{_STAMP}}{moment.microsecond // 1000:03d}-{secrets.token_hex(2)}",
             "started_at": moment.isoformat(),
-            "settings_hash": settings_hash,
+            **wanted,
             "version": version,
             "shards": shards,
         }
@@ -133,6 +137,7 @@ class Run:
         run_id: str,
         started_at: str,
         settings_hash: str,
+        plan: str,
         version: str,
         shards: int,
     ) -> None:
@@ -141,6 +146,7 @@ class Run:
         self.id = run_id
         self.started_at = datetime.fromisoformat(started_at)
         self.settings_hash = settings_hash
+        self.plan = plan
         self.version = version
         self.folder = dataset.runs / run_id
         self.work = dataset.work / run_id

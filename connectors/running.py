@@ -71,15 +71,18 @@ class Running:
     ends: Connectors
 
 
-def begin(*, reads: bool = True, **defaults: object) -> Running:
+def begin(flow: str, *, reads: bool = True, **defaults: object) -> Running:
     """Read the environment, take up the dataset and make the ends; ends the process in one line.
 
+    A run that another flow, or one over other sites, has left unfinished is not taken up.
     `defaults` are the flow's own, where they differ from those of `Settings`; without `reads`
     admitted pages are not stored, and fetched only where links are followed.
     """
     try:
         settings = _with_demo(Settings.from_env(os.environ, **defaults))
-        run = Dataset(settings.out).open_run(settings.content_hash, package_version())
+        plan = " ".join((flow, *sorted(site.origin for site in settings.sites)))
+        dataset = Dataset(settings.out)
+        run = dataset.open_run(settings.content_hash, package_version(), plan=plan)
     except (ValueError, OSError) as why:
         _refuse(why)
     _disarm(os.environ)
@@ -94,7 +97,7 @@ def begin(*, reads: bool = True, **defaults: object) -> Running:
     if reads:
         extractors.start()
     sites = crawls.sites()
-    dataset = ParquetSink(run, sites, settings.content_hash, on_row=screen.count)
+    sink = ParquetSink(run, sites, settings.content_hash, on_row=screen.count)
     return Running(
         settings=settings,
         ends=Connectors(
@@ -102,7 +105,7 @@ def begin(*, reads: bool = True, **defaults: object) -> Running:
             requests=RequestSink(crawls),
             responses=ResponseSource(crawls),
             extractors=extractors,
-            dataset=dataset,
+            dataset=sink,
         ),
     )
 

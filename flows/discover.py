@@ -40,7 +40,7 @@ def as_row(decision: Decision) -> Decision:
 
 def flow() -> Dataflow:
     """Return the dataflow of `python -m bytewax.run flows.discover`, which calls this."""
-    run = running.begin(reads=False, links=False)
+    run = running.begin("discover", reads=False, links=False)
     return build(run.settings, run.ends)
 
 

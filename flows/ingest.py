@@ -38,7 +38,7 @@ def build(settings: Settings, ends: Connectors) -> Dataflow:
 
 def flow() -> Dataflow:
     """Return the dataflow of `python -m bytewax.run flows.ingest`, which calls this."""
-    run = running.begin()
+    run = running.begin("ingest")
     return build(run.settings, run.ends)
 
 

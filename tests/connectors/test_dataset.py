@@ -27,8 +27,8 @@ from tests.samples import SITE
 OTHER = "https://b.test"
 
 
-def open_run(root: Path, settings: str = "s") -> Run:
-    return Dataset(root).open_run(settings, "1")
+def open_run(root: Path, settings: str = "s", plan: str = "p") -> Run:
+    return Dataset(root).open_run(settings, "1", plan=plan)
 
 
 def write(run: Run, *said: Row, sites: tuple[str, ...] = (SITE,), ended: bool = True) -> None:
@@ -105,11 +105,14 @@ def test_what_is_not_for_readers_stays_out_of_the_runs(tmp_path: Path) -> None:
     assert all(path.suffix == ".parquet" for path in run.folder.glob("*/*"))
 
 
-def test_an_unfinished_run_of_other_settings_is_closed_as_interrupted(tmp_path: Path) -> None:
-    old = open_run(tmp_path, "old")
+@pytest.mark.parametrize("other", [("other", "p"), ("s", "other")], ids=["settings", "plan"])
+def test_an_unfinished_run_of_another_kind_is_closed_as_interrupted(
+    tmp_path: Path, other: tuple[str, str]
+) -> None:
+    old = open_run(tmp_path)
     write(old, samples.reading(), ended=False)
 
-    new = open_run(tmp_path, "new")
+    new = open_run(tmp_path, *other)
 
     told = report.read(old.folder)
     assert new.id != old.id
