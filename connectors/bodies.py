@@ -16,6 +16,12 @@ BEGINNING_BYTES = 64 * 1024
 BEGINNING_S = 5.0
 """Seconds for such a body."""
 
+PATIENCE_S = 30.0
+"""Seconds that a streamed body is waited for, whatever its speed."""
+
+SLOWEST = 1024
+"""Bytes that earn one more second: a large file may take minutes, a trickle may not."""
+
 
 class Body:
     """What follows the head of an answer."""
@@ -78,12 +84,14 @@ class Body:
             raise TypeError("the transport is asynchronous, and so are its bodies")
         loop = asyncio.get_running_loop()
         chunks = aiter(self._got.stream)
+        waited_s = 0.0
         while True:
             before = loop.time()
-            async with asyncio.timeout(waiting_s):
+            earned_s = PATIENCE_S + self.wire_bytes / SLOWEST
+            left_s = None if waiting_s is None else min(waiting_s, earned_s) - waited_s
+            async with asyncio.timeout(left_s):
                 chunk = await anext(chunks, None)
-            if waiting_s is not None:
-                waiting_s -= loop.time() - before
+            waited_s += loop.time() - before
             if chunk is None:
                 return
             self.wire_bytes += len(chunk)

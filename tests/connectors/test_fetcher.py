@@ -680,6 +680,16 @@ def test_a_stream_that_breaks_ends_and_says_why(
     assert got.head.status == 200
 
 
+def test_a_trickle_ends_a_stream_long_before_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "PATIENCE_S", 0.3)
+    trickle = endless(head(200, "Content-Length: 9999"), b".", 0.02)
+
+    _, got = streamed({"/": trickle}, SITEMAP)
+
+    assert got.fault
+    assert got.fault.outcome is Outcome.TIMEOUT
+
+
 def test_a_reader_that_takes_its_time_costs_a_stream_nothing() -> None:
     async def job() -> tuple[int, Stream]:
         size = 0
