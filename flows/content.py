@@ -35,7 +35,7 @@ def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document |
     told = facts.read(tree, page.base_url, page.robots_tag)
     if told.noindex:
         return _failure(page, Outcome.NOINDEX, told.noindex, told)
-    main = maincontent.find(tree, told.base_url, told.title)
+    main = maincontent.find(tree, told.title)
     written = (
         markdown.write(main.nodes, told.base_url, main.without)
         if main.nodes

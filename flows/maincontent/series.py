@@ -33,15 +33,15 @@ def around(found: Survey, node: HtmlElement) -> tuple[HtmlElement, list[Span]]:
     own = kind(node)
     if own is None:
         return node, []
-    peers = [e for e in islice(found.root.iter(own[0]), MOST) if kind(e) == own]
-    members = [e for e in peers if e in found.spans and found.words(e)]
+    peers = [e for e in islice(found.page.root.iter(own[0]), MOST) if kind(e) == own]
+    members = [e for e in peers if found.words(e)]
     if not is_series(found, members):
         return node, []
     outer = _common(members)
     branches = {_branch(e, outer) for e in members}
     if outer is None or len({kind(b) for b in branches}) != 1 or len(branches) != len(members):
         return node, []
-    return outer, [found.spans[e] for e in members]
+    return outer, [found.span(e) for e in members]
 
 
 def is_series(found: Survey, members: list[HtmlElement]) -> bool:
@@ -63,7 +63,7 @@ def beside(found: Survey, node: HtmlElement) -> list[Span]:
         if name and found.words(child):
             groups[name].append(child)
     return [
-        found.spans[member]
+        found.span(member)
         for members in groups.values()
         if is_series(found, members) and any(found.kept(m) > found.words(m) / 2 for m in members)
         for member in members
