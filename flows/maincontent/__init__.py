@@ -18,8 +18,6 @@ from flows.maincontent.words import Survey, Text
 
 ENOUGH = 0.3
 """Share of a page's words outside links that the quick extraction has to keep."""
-LEAST = 100
-"""Words that it has to keep."""
 FOUND = 0.5
 """Share of trafilatura's words that the tree must show; else they come from somewhere else."""
 
@@ -68,7 +66,7 @@ def _kept(tree: HtmlElement, page: Text) -> Survey:
         )
         if isinstance(kept, trafilatura.metadata.Document) and kept.body is not None:
             found = words.survey(page, " ".join(map(str, kept.body.itertext())))
-        if found.own >= max(LEAST, ENOUGH * page.plain()):
+        if found.own and found.own >= ENOUGH * page.plain():
             break
     return found
 

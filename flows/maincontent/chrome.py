@@ -63,26 +63,34 @@ class Trimming:
     def _within(
         self, node: HtmlElement, spared: AbstractSet[HtmlElement | None]
     ) -> Iterator[HtmlElement]:
+        spans, before = self._found.page.spans, self._found.kept_before
         most = PART * max(1, self._found.kept(node))
-        kept = _kept_span(self._found, node)
-        pending = list(node)[::-1]
+        content = _kept_span(self._found, node)
+        pending = node[::-1]
         while pending:
             element = pending.pop()
-            if element not in self._found:
+            span = spans.get(element)
+            if span is None:
                 continue
-            small = self._found.kept(element) < most and element not in spared
-            if small and (self.is_chrome(element) or self.is_excess(element, kept)):
+            kept = before[span[1]] - before[span[0]]
+            if kept < most and element not in spared and self._is_out(element, span, kept, content):
                 yield element
-            else:
-                pending.extend(list(element)[::-1])
+            elif len(element):
+                pending += element[::-1]
 
-    def is_chrome(self, element: HtmlElement) -> bool:
-        """Tell whether an element is chrome by its kind or its names."""
-        tag, classes = element.tag, element.get("class") or ""
+    def _is_out(self, element: HtmlElement, span: Span, kept: int, content: Span) -> bool:
+        """Tell whether an element of `kept` words is chrome, or left out by trafilatura."""
+        words = span[1] - span[0]
+        if self.is_chrome(element, kept > words / 2):
+            return True
+        return 0 < words >= kept / UNKEPT and self.is_excess(element, span, content)
+
+    def is_chrome(self, element: HtmlElement, kept: bool) -> bool:
+        """Tell whether an element is chrome by its kind or its names; `kept`: most of it was."""
+        tag, classes = element.tag, element.get("class")
         if tag == "nav":
             return True
-        share = self._found.kept(element) / max(1, self._found.words(element))
-        if tag in BOXES and share < 1 / 2 and not _ASIDES.search(classes.lower()):
+        if tag in BOXES and not kept and not _ASIDES.search((classes or "").lower()):
             return True
         if tag in NEVER:
             return False
@@ -90,23 +98,20 @@ class Trimming:
         if said is names.CONTENTS:
             return tag in BLOCKS and self._density(element) > LINKS
         if said is not None:
-            return said is names.ALWAYS or share <= 1 / 2
-        return share <= 1 / 2 and _is_chrome_by_id(element)
+            return said is names.ALWAYS or not kept
+        return not kept and _is_chrome_by_id(element)
 
-    def is_excess(self, element: HtmlElement, kept: Span) -> bool:
+    def is_excess(self, element: HtmlElement, span: Span, content: Span) -> bool:
         """Tell whether a block that trafilatura left out should be left out.
 
-        `kept` is from which to which word of the main content kept ones stand.
+        `content` is from which to which word of the main content kept ones stand.
         """
-        words = self._found.words(element)
-        if not words or self._found.kept(element) > words * UNKEPT:
-            return False
-        start, end = self._found.span(element)
-        if end <= kept[0] and self._manner is Manner.PROSE:
+        start, end = span
+        if end <= content[0] and self._manner is Manner.PROSE:
             return element.tag not in SHOWN and not self._is_heading(element)
         if element.tag not in BLOCKS:
             return False
-        if end <= kept[0] or start >= kept[1]:
+        if end <= content[0] or start >= content[1]:
             return self._is_edge(element)
         if self._manner is Manner.PROSE:
             return element.tag not in LISTS and element not in self._dense

@@ -4,6 +4,8 @@ import re
 
 from lxml.html import HtmlElement
 
+HOLDERS = frozenset({"span", "div", "math", "mjx-container"})
+"""Elements that may hold a formula."""
 _HOLDERS = re.compile(
     r"(?:^|\s)(?:katex|katex-display|MathJax|MathJax_Display|MathJax_SVG|mjx-chtml|MathJax_CHTML|mwe-math-element)(?:\s|$)"
 )

@@ -38,7 +38,7 @@ def start(writer: Writer, element: HtmlElement) -> bool:
         return True
     if tag in SKIPPED:
         return _skipped(writer, element)
-    shown = maths.formula(element)
+    shown = maths.formula(element) if tag in maths.HOLDERS else None
     if shown is not None:
         _formula(writer, shown)
         return False

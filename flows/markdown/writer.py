@@ -85,11 +85,17 @@ class Writer:
 
     def text(self, text: str | None) -> None:
         """Add words of the page."""
-        if text:
-            words = inline.escape(text)
-            if self.active["link"] and ("[" in words or "]" in words):
-                words = inline.escape_brackets(words)
-            self._stack[-1].words.append(words)
+        if not text:
+            return
+        frame = self._stack[-1]
+        if text.isspace():
+            if frame.words or frame.kind in (Kind.WORDS, Kind.CELL):
+                frame.words.append(" ")
+            return
+        words = inline.escape(text)
+        if self.active["link"] and ("[" in words or "]" in words):
+            words = inline.escape_brackets(words)
+        frame.words.append(words)
 
     def raw(self, text: str) -> None:
         """Add Markdown to the open paragraph."""
