@@ -12,10 +12,14 @@ from flows.maincontent.words import Span, Survey
 
 PART = 0.3
 """Share of the main content's words above which an element is more than chrome."""
+MOSTLY = 0.5
+"""Share of an element's words from which trafilatura has kept it."""
 UNKEPT = 0.1
 """Share of an element's words up to which trafilatura has left it out."""
-LINKS = 0.5
+LINKS = {Manner.PROSE: 0.5, Manner.REFERENCE: 0.8, Manner.MIXED: 0.5}
 """Share of words in links above which a block at the edge is a block of links."""
+CONTENTS = 0.5
+"""The same for a table of contents."""
 RELATED = 0.6
 """The same for a block in the middle."""
 NEVER = frozenset("body main article h1 h2 h3 h4 pre code table tbody tr".split())  # noqa: SIM905
@@ -30,7 +34,7 @@ SHOWN = frozenset({"figure", "picture", "img", "pre", "table", "thead", "tbody",
 """Elements that are kept before the first word of an article."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 BOXES = frozenset({"footer", "aside", "form"})
-_ASIDES = re.compile(r"quote|onebox|foot-?note|admonition|callout|notice|\bnote\b|\btip\b|warning")
+_ASIDES = re.compile(r"quote|onebox|foot-?note|admonition|callout|\bnote\b|\btip\b|\bwarning\b")
 """Names of what stands aside and belongs to the text."""
 
 
@@ -81,25 +85,25 @@ class Trimming:
     def _is_out(self, element: HtmlElement, span: Span, kept: int, content: Span) -> bool:
         """Tell whether an element of `kept` words is chrome, or left out by trafilatura."""
         words = span[1] - span[0]
-        if self.is_chrome(element, kept > words / 2):
+        if self.is_chrome(element, kept / max(1, words)):
             return True
         return 0 < words >= kept / UNKEPT and self.is_excess(element, span, content)
 
-    def is_chrome(self, element: HtmlElement, kept: bool) -> bool:
-        """Tell whether an element is chrome by its kind or its names; `kept`: most of it was."""
-        tag, classes = element.tag, element.get("class")
+    def is_chrome(self, element: HtmlElement, kept: float) -> bool:
+        """Tell whether an element is chrome by its kind or its names; `kept` is a share."""
+        tag, classes = element.tag, (element.get("class") or "").lower()
         if tag == "nav":
             return True
-        if tag in BOXES and not kept and not _ASIDES.search((classes or "").lower()):
-            return True
-        if tag in NEVER:
+        if tag in NEVER or (classes and _ASIDES.search(classes)):
             return False
-        said = names.spoken(classes) if classes else None
+        if tag in BOXES and kept < MOSTLY:
+            return True
+        said = names.spoken(element.get("class") or "") if classes else None
         if said is names.CONTENTS:
-            return tag in BLOCKS and self._density(element) > LINKS
+            return tag in BLOCKS and self._density(element) > CONTENTS
         if said is not None:
-            return said is names.ALWAYS or not kept
-        return not kept and _is_chrome_by_id(element)
+            return said is names.ALWAYS or kept <= MOSTLY
+        return kept <= MOSTLY and _is_chrome_by_id(element, kept)
 
     def is_excess(self, element: HtmlElement, span: Span, content: Span) -> bool:
         """Tell whether a block that trafilatura left out should be left out.
@@ -122,7 +126,7 @@ class Trimming:
         """Tell whether a block before the first kept word, or after the last, is none of it."""
         if self._is_heading(element):
             return False
-        if self._density(element) > LINKS:
+        if self._density(element) > LINKS[self._manner]:
             return element.tag != "p" or self._manner is not Manner.REFERENCE
         return self._manner is not Manner.REFERENCE and element not in self._dense
 
@@ -145,14 +149,14 @@ def _holders(root: HtmlElement, *tags: str) -> set[HtmlElement]:
     return found
 
 
-def _is_chrome_by_id(element: HtmlElement) -> bool:
-    """Tell whether an id or role speaks of chrome, and is not made from a section's heading."""
+def _is_chrome_by_id(element: HtmlElement, kept: float) -> bool:
+    """Tell whether an id or role speaks of chrome; an id may come from a section's heading."""
     role, name = element.get("role"), element.get("id")
     if role and names.spoken(role):
         return True
     if not name or names.spoken(name) not in (names.ALWAYS, names.USUALLY):
         return False
-    heading = next(element.iter(*HEADINGS), None)
+    heading = next(element.iter(*HEADINGS), None) if kept > UNKEPT else None
     text = "" if heading is None else "".join(map(str, heading.itertext()))
     return name.lower().strip("-_") not in re.sub(r"\W+", "-", text.strip().lower())
 

@@ -10,7 +10,7 @@ _ALWAYS = (
     r"social(?:-?(?:links|share|media|icons))?",
     r"related(?:-?(?:posts?|articles?|content|links|products|stories|items))?",
     r"recommend(?:ed|ations?)?|you-?may-?(?:also-?)?like|also-?like|upsells?|cross-?sells?",
-    r"more-?(?:stories|from|on|posts)|newsletter|subscribe|subscription|sign-?up",
+    r"more-?(?:stories|from|on|posts|topics)|suggested(?:-?topics)?|newsletter|subscribe|subscription|sign-?up",
     r"cookies?|consent|gdpr|skip-?(?:link|to-?content)|jump-?link",
     r"edit-?(?:this-?)?(?:page|link|section|post)|editsection|mw-editsection",
     r"feedback|helpful|comment-?form|respond|reply-?form",
