@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -47,6 +48,8 @@ class Trimming:
         self._manner = manner
         self._dense = _holders(found.page.root, "pre", "code", "table")
         self._titled = _holders(found.page.root, "h1")
+        # One of several that is a link leads elsewhere, as the name of the site does.
+        self._is_lone = len(list(islice(found.page.root.iter("h1"), 2))) < 2
         self._known: dict[tuple[HtmlElement, HtmlElement | None], frozenset[HtmlElement]] = {}
 
     def within(self, node: HtmlElement, title: HtmlElement | None = None) -> frozenset[HtmlElement]:
@@ -124,9 +127,10 @@ class Trimming:
 
     def _is_edge(self, element: HtmlElement) -> bool:
         """Tell whether a block before the first kept word, or after the last, is none of it."""
-        if self._is_heading(element):
+        density = self._density(element)
+        if self._is_heading(element) and (density < 1 or self._is_lone):
             return False
-        if self._density(element) > LINKS[self._manner]:
+        if density > LINKS[self._manner]:
             return element.tag != "p" or self._manner is not Manner.REFERENCE
         return self._manner is not Manner.REFERENCE and element not in self._dense
 

@@ -57,6 +57,8 @@ def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement
                 return None
         elif first < last <= start:
             before.append(element)
+    # A heading that is a link leads to another page, as the name of the site does.
+    before = [e for e in before if found.linked(e) < found.words(e)] or before
     named = [element for element in before if _alike(element, told)]
     return next(iter(reversed(named or [e for e in before if e.tag == "h1"])), None)
 
