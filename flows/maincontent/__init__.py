@@ -82,8 +82,8 @@ def _around(found: Survey, node: HtmlElement, tree: HtmlElement, title: str | No
     if kind is Manner.REFERENCE:
         node = place.landmark(node, trimming)
     heading = place.heading(found, node, title)
-    if heading is None:
-        return Main([node], trimming.within(node), "node")
+    if heading is None or place.is_within(found, heading, node):
+        return Main([node], trimming.within(node, heading), "node")
     outer = place.around(node, heading, trimming)
     if outer is None:
         return Main([heading, node], trimming.within(node), "blocks")

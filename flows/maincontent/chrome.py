@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from itertools import islice
 
 from lxml.html import HtmlElement
 
@@ -48,8 +47,6 @@ class Trimming:
         self._manner = manner
         self._dense = _holders(found.page.root, "pre", "code", "table")
         self._titled = _holders(found.page.root, "h1")
-        # One of several that is a link leads elsewhere, as the name of the site does.
-        self._is_lone = len(list(islice(found.page.root.iter("h1"), 2))) < 2
         self._known: dict[tuple[HtmlElement, HtmlElement | None], frozenset[HtmlElement]] = {}
 
     def within(self, node: HtmlElement, title: HtmlElement | None = None) -> frozenset[HtmlElement]:
@@ -128,8 +125,8 @@ class Trimming:
     def _is_edge(self, element: HtmlElement) -> bool:
         """Tell whether a block before the first kept word, or after the last, is none of it."""
         density = self._density(element)
-        if self._is_heading(element) and (density < 1 or self._is_lone):
-            return False
+        if self._is_heading(element) and density < 1:
+            return False  # a heading that is a link leads elsewhere, as a site's name does
         if density > LINKS[self._manner]:
             return element.tag != "p" or self._manner is not Manner.REFERENCE
         return self._manner is not Manner.REFERENCE and element not in self._dense

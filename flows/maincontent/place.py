@@ -46,21 +46,33 @@ def landmark(inner: HtmlElement, trimming: Trimming) -> HtmlElement:
 
 
 def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement | None:
-    """Return the page's heading where it stands before `inner`; None where there is none."""
-    start, end = found.span(inner)
+    """Return the page's heading, within `inner` or before it; None where there is none."""
     told = set(words.split((title or "").casefold()))
+    start = found.span(inner)[0]
+    inside: list[HtmlElement] = []
     before: list[HtmlElement] = []
     for element in found.page.root.iter("h1", "h2"):
-        first, last = found.span(element)
-        if start <= first and last <= end and first < last:
-            if element.tag == "h1" or _alike(element, told):
-                return None
-        elif first < last <= start:
+        if is_within(found, element, inner):
+            inside.append(element)
+        elif 0 < found.span(element)[1] <= start:
             before.append(element)
-    # A heading that is a link leads to another page, as the name of the site does.
-    before = [e for e in before if found.linked(e) < found.words(e)] or before
-    named = [element for element in before if _alike(element, told)]
-    return next(iter(reversed(named or [e for e in before if e.tag == "h1"])), None)
+    for near in (inside, _unlinked(found, before)[::-1]):
+        named = next((e for e in near if _alike(e, told)), None)
+        first = next((e for e in near if e.tag == "h1"), None)
+        if named is not None or first is not None:
+            return first if named is None else named
+    return None
+
+
+def is_within(found: Survey, element: HtmlElement, outer: HtmlElement) -> bool:
+    """Tell whether an element with words lies within another."""
+    (start, end), (first, last) = found.span(outer), found.span(element)
+    return start <= first < last <= end
+
+
+def _unlinked(found: Survey, headings: list[HtmlElement]) -> list[HtmlElement]:
+    """Return the headings that are no links, as a site's name is one, or all where all are."""
+    return [e for e in headings if found.linked(e) < found.words(e)] or headings
 
 
 def around(inner: HtmlElement, title: HtmlElement, trimming: Trimming) -> HtmlElement | None:
