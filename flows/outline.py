@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -105,7 +106,7 @@ def _close_gaps(root: Block) -> None:
         children = parent.children
         if children:
             children[0].start = parent.start
-            for block, following in zip(children, children[1:], strict=False):
+            for block, following in pairwise(children):
                 block.end = following.start
             children[-1].end = parent.end
             pending.extend(children)

@@ -81,9 +81,7 @@ def _parts(text: str, block: Block, room: int, count: Count) -> Iterator[Unit]:
         part = pending.pop()
         size = count(text[part.start : part.end])
         if size <= room // 2 or (size <= room and part.kind in ("fence", "table", "item")):
-            leading = (
-                text[part.start : part.end].rstrip().endswith((":", "：")) and part.kind == "text"
-            )  # noqa: RUF001
+            leading = part.kind == "text" and _announces(text[part.start : part.end])
             yield Unit(part.start, part.end, size, leading=leading)
         elif part.kind == "fence":
             yield from _fenced(text, part, room, count)
@@ -95,6 +93,11 @@ def _parts(text: str, block: Block, room: int, count: Count) -> Iterator[Unit]:
             yield from _lines(text, part, room, count)
         else:
             yield from _pieces(text, part.start, part.end, room, count)
+
+
+def _announces(text: str) -> bool:
+    """Tell whether a paragraph announces what follows it."""
+    return text.rstrip().endswith((":", "\uff1a"))
 
 
 def _fenced(text: str, block: Block, room: int, count: Count) -> Iterator[Unit]:
@@ -174,7 +177,7 @@ def _rows(text: str, block: Block, room: int, count: Count) -> Iterator[Unit]:
         for position, piece in enumerate(_pieces(text, row if number else start, end, left, count)):
             piece.before = before if number or position else ""
             yield piece
-    if len(lines) == 2:  # noqa: PLR2004
+    if len(lines) == 2:
         yield from _pieces(text, start, lines[1][1], room, count)
 
 
