@@ -1,6 +1,7 @@
 """The end of a run: its small files become few large ones, in one step for every reader."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,10 @@ import pyarrow as pa
 
 from connectors import files, merging
 from connectors.commits import Shard
-from connectors.merging import Buckets, Source, Stored
+from connectors.history import History
+from connectors.merging import Buckets, Made, Source, Stored
 from flows import sightings, totals
+from flows.inventory import KNOWN
 from flows.records import SiteEnd
 from flows.schema import RETOLD, SCHEMAS, TABLES
 from flows.totals import Totals
@@ -18,8 +21,10 @@ from flows.totals import Totals
 if TYPE_CHECKING:
     from connectors.dataset import Run
 
+logger = logging.getLogger(__name__)
 
-def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> None:
+
+def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Collection[str]) -> None:
     """Put the complete form of a run in the place of its small files.
 
     Harmless when it is done twice, or by two at once: the second finds it done.
@@ -29,9 +34,9 @@ def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> N
             return
         built = run.work / "complete"
         files.remove(built)
-        counted = Totals(sites)
+        counted, past = Totals(sites, until=run.started_at), History(run, ends, sites)
         for name in TABLES:
-            _build(run, name, built / name, counted)
+            _build(run, name, built / name, counted, past)
         report = totals.report(
             counted,
             ends,
@@ -40,6 +45,7 @@ def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> N
             ended_at=datetime.now(UTC),
             settings_hash=run.settings_hash,
             version=run.version,
+            beside={site: past.beside(site) for site in counted.tallies},
         )
         files.write_json(built / "report.json", report)
         _swap(run, built)
@@ -53,12 +59,19 @@ def repair(run: "Run") -> None:
         built.rename(run.folder)
 
 
-def _build(run: "Run", name: str, folder: Path, counted: Totals) -> None:
+def _build(run: "Run", name: str, folder: Path, counted: Totals, past: History) -> None:
     folder.mkdir(parents=True)
+    told = past.alerts(counted) if name == "alerts" else {}
     for number, shard in enumerate(run.parts):
-        if shard.paths(name):
+        sources = _sources(shard, name, told.get(number))
+        spool = run.work / "spool"
+        if sources:
             writer = files.Writer(folder / f"{number}.parquet", name)
-            for rows in _rows(shard, name, run.work / "spool"):
+            for rows in (
+                _urls(number, shard, sources, past, spool)
+                if name == "urls"
+                else merging.ordered(name, sources, spool)
+            ):
                 writer.add(rows)
                 counted.add(name, rows)
             writer.close()
@@ -67,19 +80,44 @@ def _build(run: "Run", name: str, folder: Path, counted: Totals) -> None:
     files.sync(folder)
 
 
-def _rows(shard: Shard, name: str, spool: Path) -> Iterator[pa.Table]:
-    sources: list[Source] = [Stored(paths=shard.paths(name))]
-    if name in RETOLD:
-        sources.append(Stored(paths=shard.paths(f"{name}_again")))
-    if name != "urls":
-        yield from merging.ordered(name, sources, spool)
-        return
-    bounds = merging.bounds(name, sources)
-    rows, seen = Buckets(name, spool, bounds), Buckets("sightings", spool, bounds)
+def _sources(shard: Shard, name: str, told: pa.Table | None) -> list[Source]:
+    """Return the rows of a table in a shard, and those that only the run's end could tell."""
+    paths = [shard.paths(name), shard.paths(f"{name}_again") if name in RETOLD else []]
+    stored: list[Source] = [Stored(paths=found) for found in paths if found]
+    return stored if told is None else [*stored, Made(rows=told)]
+
+
+def _urls(
+    number: int, shard: Shard, sources: Sequence[Source], past: History, spool: Path
+) -> Iterator[pa.Table]:
+    """Yield the rows of `urls` of a shard, sightings and earlier runs folded in."""
+    known, bounds = _known(number, sources, past, spool / "known")
+    rows, seen = Buckets("urls", spool, bounds), Buckets("sightings", spool, bounds)
     merging.fill(rows, sources)
     merging.fill(seen, [Stored(paths=shard.paths("sightings"))])
-    for part, again in zip(rows, seen, strict=True):
-        yield sightings.fold(part, again)
+    for part, again, before in zip(rows, seen, known, strict=True):
+        yield past.fold(sightings.fold(part, again), before)
+
+
+def _known(
+    number: int, sources: Sequence[Source], past: History, spool: Path
+) -> tuple[Buckets, list[tuple[str, ...]]]:
+    """Return the rows of earlier runs, and where to cut them and the rows of this one.
+
+    A run must not fail by what happened to an earlier one: what cannot be read is left.
+    """
+    try:
+        earlier = past.known(number)
+        bounds = merging.bounds("urls", [*sources, *earlier])
+        known = Buckets("urls", spool, bounds)
+        merging.fill(known, earlier, KNOWN)
+    except OSError as error:
+        logger.warning("earlier run not read", extra={"reason": str(error)})
+        past.forget(number)
+        files.remove(spool)
+        bounds = merging.bounds("urls", sources)
+        known = Buckets("urls", spool, bounds)
+    return known, bounds
 
 
 def _swap(run: "Run", built: Path) -> None:

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -96,23 +96,28 @@ def write(path: Path, name: str, rows: pa.Table, *, small: bool = False) -> None
     writer.close()
 
 
-def read(path: Path, columns: list[str] | None = None) -> Iterator[pa.Table]:
-    """Yield the row groups of a Parquet file; OSError names the file when it is damaged."""
+def read(
+    path: Path, columns: list[str] | None = None, sites: Collection[str] | None = None
+) -> Iterator[pa.Table]:
+    """Yield the row groups of a Parquet file; OSError names the file when it is damaged.
+
+    With sites, only the groups that may have rows of them.
+    """
     try:
         with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
+            for group in _groups(file.metadata, sites):
                 yield file.read_row_group(group, columns=columns, use_threads=False)
     except pa.ArrowException as error:
         raise OSError(f"damaged file {path}: {str(error).splitlines()[0]}") from error
 
 
-def weight(path: Path) -> int:
-    """Return the bytes of a Parquet file's values before compression."""
+def weight(path: Path, sites: Collection[str] | None = None) -> int:
+    """Return the bytes of a Parquet file's values before compression; `sites` as for `read`."""
     try:
         meta = pq.read_metadata(path)
     except pa.ArrowException as error:
         raise OSError(f"damaged file {path}: {str(error).splitlines()[0]}") from error
-    return sum(meta.row_group(group).total_byte_size for group in range(meta.num_row_groups))
+    return sum(meta.row_group(group).total_byte_size for group in _groups(meta, sites))
 
 
 def write_json(path: Path, value: dict[str, Any], work: Path | None = None) -> None:
@@ -207,6 +212,22 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _groups(meta: pq.FileMetaData, sites: Collection[str] | None) -> list[int]:
+    """Return the row groups of a file that may have rows of the sites."""
+    groups = list(range(meta.num_row_groups))
+    if sites is None or "site" not in meta.schema.names:
+        return groups
+    column = meta.schema.names.index("site")
+    told = [meta.row_group(group).column(column).statistics for group in groups]
+    return [
+        group
+        for group, span in zip(groups, told, strict=True)
+        if span is None
+        or not span.has_min_max
+        or any(span.min <= site <= span.max for site in sites)
+    ]
 
 
 def _split(rows: pa.Table) -> Iterator[pa.Table]:

@@ -45,23 +45,40 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """Rows that are in memory already."""
+
+    rows: pa.Table
+
+    def weight(self) -> int:
+        """Return about how many bytes the rows have in memory."""
+        return self.rows.nbytes
+
+    def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        """Yield the rows."""
+        yield self.rows if columns is None else self.rows.select(columns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
     """Rows of one table in Parquet files, oldest first."""
 
     paths: Sequence[Path]
     site: str | None = None
     """Only rows of this site."""
+    sites: frozenset[str] | None = None
+    """Only rows of these sites."""
     without: "pa.Array[Any] | None" = None
     """No rows of these URLs."""
 
     def weight(self) -> int:
         """Return about how many bytes the rows have in memory."""
-        return sum(files.weight(path) for path in self.paths)
+        return sum(files.weight(path, self.sites) for path in self.paths)
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows, a row group at a time."""
         for path in self.paths:
-            for rows in files.read(path, columns):
+            for rows in files.read(path, columns, self.sites):
                 kept = self._kept(rows)
                 if kept.num_rows:
                     yield kept
@@ -69,6 +86,9 @@ class Stored:
     def _kept(self, rows: pa.Table) -> pa.Table:
         if self.site is not None:
             rows = rows.filter(pc.equal(rows["site"], pa.scalar(self.site)))
+        if self.sites is not None:
+            wanted = pa.array(sorted(self.sites), pa.string())
+            rows = rows.filter(pc.is_in(rows["site"], value_set=wanted))
         if self.without is not None:
             rows = rows.filter(pc.invert(pc.is_in(rows["url"], value_set=self.without)))
         return rows
@@ -135,10 +155,10 @@ def ordered(name: str, sources: Sequence[Source], folder: Path) -> Iterator[pa.T
     yield from buckets
 
 
-def fill(buckets: Buckets, sources: Sequence[Source]) -> None:
-    """Put all rows of the sources into the buckets."""
+def fill(buckets: Buckets, sources: Sequence[Source], columns: Sequence[str] | None = None) -> None:
+    """Put all rows of the sources into the buckets; what is not among the columns is null."""
     for source in sources:
-        for rows in source.tables():
+        for rows in source.tables(None if columns is None else list(columns)):
             buckets.add(rows)
 
 
@@ -161,6 +181,11 @@ def bounds(name: str, sources: Sequence[Source]) -> list[tuple[str, ...]]:
 
 def _keys(rows: pa.Table, names: Sequence[str]) -> list[tuple[str, ...]]:
     return list(zip(*(rows[name].to_pylist() for name in names), strict=True))
+
+
+def in_order(name: str, rows: pa.Table) -> pa.Table:
+    """Return rows in the order of the table `name`."""
+    return _in_order(rows, KEYS[name])
 
 
 def _in_order(rows: pa.Table, keys: Sequence[str]) -> pa.Table:

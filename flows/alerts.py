@@ -50,7 +50,14 @@ def severity(kind: str) -> Severity:
     return Severity.INFO if kind in NOTES else Severity.WARNING
 
 
-def alert(site: str, kind: str, subject: str, message: str, value: float | None = None) -> Alert:
+def alert(
+    site: str,
+    kind: str,
+    subject: str,
+    message: str,
+    value: float | None = None,
+    threshold: float | None = None,
+) -> Alert:
     """Return an alert of a kind, with the severity that the kind has."""
     return Alert(
         site=site,
@@ -59,6 +66,7 @@ def alert(site: str, kind: str, subject: str, message: str, value: float | None 
         subject=subject,
         message=message,
         value=value,
+        threshold=threshold,
     )
 
 

@@ -88,6 +88,8 @@ class Outcome(StrEnum):
     # the run ended first
     NOT_REACHED = "not_reached"
     COULD_NOT_VERIFY = "could_not_verify"
+    # not of this run: known from an earlier one
+    UNDECLARED = "undeclared"
 
 
 class Severity(StrEnum):

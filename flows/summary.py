@@ -166,7 +166,7 @@ def _figures(counts: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{name: counts[name] for name in taken},
         **told,
-        "left_out": sum(outcomes.values()) - sum(told.values()),
+        "left_out": counts["declared"] - sum(told.values()),
         "alerts": sum(counts["alerts"].values()),
     }
 
@@ -212,7 +212,7 @@ def _cut(text: str, size: int) -> str:
 
 def _reasons(outcomes: Mapping[str, int], width: int) -> list[str]:
     """Why URLs were not stored, the most frequent reason first."""
-    stored = {Outcome.OK, Outcome.DISCOVERED}
+    stored = {Outcome.OK, Outcome.DISCOVERED, Outcome.UNDECLARED}
     reasons = sorted((-number, name) for name, number in outcomes.items() if name not in stored)
     if not reasons:
         return []

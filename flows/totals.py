@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final
 
 import pyarrow as pa
@@ -31,6 +32,8 @@ class Tally:
     changes: Counter[str] = field(default_factory=Counter)
     alerts: Counter[str] = field(default_factory=Counter)
     declared: int = 0
+    listed: int = 0
+    lastmod_max: datetime | None = None
     distinct: int = 0
     pages: int = 0
     chunks: int = 0
@@ -43,8 +46,12 @@ class Tally:
 class Totals:
     """Counts the tables of a run as they pass by, in parts of any size."""
 
-    def __init__(self, sites: Iterable[str] = ()) -> None:
-        """Start with the sites that have to appear even if they have no rows."""
+    def __init__(self, sites: Iterable[str] = (), *, until: datetime | None = None) -> None:
+        """Start with the sites that have to appear even if they have no rows.
+
+        A `lastmod` after `until` is not believed.
+        """
+        self._until = until
         self.tallies: dict[str, Tally] = {site: Tally() for site in sites}
 
     def add(self, name: str, rows: pa.Table) -> None:
@@ -59,13 +66,19 @@ class Totals:
         count[name](rows)
 
     def _urls(self, rows: pa.Table) -> None:
-        for column in ("outcome", "method", "change"):
-            for site, value, number in _counted(rows, column):
+        live = rows.filter(pc.not_equal(rows["outcome"], pa.scalar(Outcome.UNDECLARED.value)))
+        for column, counted in (("outcome", rows), ("change", rows), ("method", live)):
+            for site, value, number in _counted(counted, column):
                 counter: Counter[str] = getattr(self._of(site), column + "s")
                 if value is not None:
                     counter[value] += number
-                if column == "outcome":
-                    self._of(site).declared += number
+        self._declared(live)
+
+    def _declared(self, rows: pa.Table) -> None:
+        """Count the URLs of this run: not what earlier ones knew."""
+        for site, number in _sizes(rows):
+            self._of(site).declared += number
+        self._listed(rows)
         for site, number in _distinct(rows):
             self._of(site).distinct += number
         for site, number in _summed(rows, "chunks"):
@@ -73,6 +86,18 @@ class Totals:
         for site, number in _summed(rows, "attempts"):
             self._of(site).requests += number
         self._received(rows)
+
+    def _listed(self, rows: pa.Table) -> None:
+        """Count what lists name, and find the newest `lastmod` in them."""
+        listed = pc.greater(pc.list_value_length(rows["sitemaps"]), pa.scalar(0))
+        for site, number in _sizes(rows.filter(listed)):
+            self._of(site).listed += number
+        if self._until is not None:
+            rows = rows.filter(pc.less_equal(rows["lastmod"], pa.scalar(self._until)))
+        for site, newest in _tuples(rows.group_by("site").aggregate([("lastmod", "max")])):
+            tally = self._of(site)
+            if newest is not None and (tally.lastmod_max is None or newest > tally.lastmod_max):
+                tally.lastmod_max = newest
 
     def _sitemaps(self, rows: pa.Table) -> None:
         for site, number in _sizes(rows.filter(pc.is_valid(rows["fetched_at"]))):
@@ -110,13 +135,15 @@ def report(
     ended_at: datetime | None,
     settings_hash: str,
     version: str,
+    beside: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return what `report.json` holds: each site, and all of them together.
 
+    `beside` adds to a site what only its lists and its earlier runs tell: `whole`, `baseline`.
     A run that has not ended is neither checked nor complete: what it lacks may be on its way.
     """
     sites = {
-        site: _site(tally, ends.get(site), checked=ended_at is not None)
+        site: told(tally, ends.get(site), checked=ended_at is not None, beside=beside.get(site))
         for site, tally in sorted(totals.tallies.items())
     }
     seconds = (ended_at - started_at).total_seconds() if ended_at else None
@@ -156,13 +183,24 @@ def faults(tally: Tally, end: SiteEnd | None) -> list[str]:
     ]
 
 
-def _site(tally: Tally, end: SiteEnd | None, *, checked: bool) -> dict[str, Any]:
+def told(
+    tally: Tally,
+    end: SiteEnd | None,
+    *,
+    checked: bool,
+    beside: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what `report.json` says of a site; `checked` when all its rows have been counted."""
     broken = faults(tally, end) if checked else []
     status = end.status if end and end.status in STATUSES else "interrupted"
     return {
         "status": "failed_integrity" if broken else status,
         "detail": "; ".join(broken) or (end.detail if end else None),
         "declared": tally.declared,
+        "listed": tally.listed,
+        "lastmod_max": tally.lastmod_max.isoformat() if tally.lastmod_max else None,
+        "whole": None,
+        "baseline": None,
         "outcomes": dict(sorted(tally.outcomes.items())),
         "methods": dict(sorted(tally.methods.items())),
         "changes": dict(sorted(tally.changes.items())),
@@ -173,6 +211,7 @@ def _site(tally: Tally, end: SiteEnd | None, *, checked: bool) -> dict[str, Any]
         "chunks": tally.chunks,
         "tokens": tally.tokens,
         "crawl_delay_s": end.crawl_delay_s if end else None,
+        **(beside or {}),
     }
 
 
