@@ -28,6 +28,10 @@ KINDS = {
 }
 """Block tokens of markdown-it, and what we call them."""
 LEAVES = frozenset({"heading", "text", "fence", "table", "lines"})
+MAX_TITLE = 2_000
+"""Characters of a heading that are read as its title."""
+SIGNS = "\\*_`"
+"""Characters of which no title consists."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 _HEADING_LINE = re.compile(r" {0,3}#{1,6}([ \t]|$)")
 _LINK = re.compile(r"!?\[((?:[^\[\]\\]|\\.)*)\]\([^)]*\)")
@@ -95,7 +99,7 @@ def _title(block: Block, token: Token, tokens: list[Token], position: int, text:
         block.kind = "text"
         return
     block.level = int(token.tag[1])
-    block.title = plain(tokens[position + 1].content)
+    block.title = plain(tokens[position + 1].content[:MAX_TITLE])
 
 
 def _close_gaps(root: Block) -> None:
@@ -115,7 +119,7 @@ def _close_gaps(root: Block) -> None:
 def plain(text: str) -> str:
     r"""Return inline Markdown without its markup.
 
-    >>> plain(r"The `max_tokens` *option* of [a\\_b](https://a.test/)")
+    >>> plain(r"The `max_tokens` *option* of [a\_b](https://a.test/)")
     'The max_tokens option of a_b'
     """
     text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
@@ -145,7 +149,7 @@ def sections(text: str) -> Iterator[Section]:
             while above and above[-1].level >= block.level:
                 above.pop()
             above.append(block)
-            current.path = tuple(b.title for b in above if b.title)
+            current.path = tuple(b.title for b in above if b.title.strip(SIGNS))
             current.title, current.position = block.title, position
         current.blocks.append(block)
     if current.blocks:
