@@ -12,6 +12,8 @@ from flows.passages.unit import Source, Unit
 
 WHOLE = frozenset({"fence", "table", "item"})
 """Blocks that are a unit as long as they fit; others only up to half of what fits."""
+_FRAMED = frozenset("`~|")
+"""Characters of what cannot be cut as sentences: fences, rows of tables."""
 
 
 def units(source: Source, blocks: Sequence[Block]) -> list[Unit]:
@@ -34,17 +36,17 @@ def units(source: Source, blocks: Sequence[Block]) -> list[Unit]:
 
 
 def _headed(source: Source, heads: list[Block], parts: list[Unit]) -> list[Unit]:
-    """Return `parts` with the headings before them in the first one."""
+    """Return `parts` with the headings before them in the first one, or in the start of it."""
     if not heads or not parts:
         return parts
-    first = parts[0]
-    size = source.size(heads[0].start, first.end)
+    start, first = heads[0].start, parts[0]
+    size = source.size(start, first.end)
     if size + first.closing <= source.room:
-        first.start, first.tokens, first.heading = heads[0].start, size, True
+        first.start, first.tokens, first.heading = start, size, True
         return parts
-    if first.before or first.after:
-        return [*sentences.cut(source, heads[0].start, heads[-1].end), *parts]
-    return [*sentences.cut(source, heads[0].start, first.end), *parts[1:]]
+    if _FRAMED.isdisjoint(source.text[first.start : first.end]):
+        return [*sentences.cut(source, start, first.end), *parts[1:]]
+    return [*sentences.cut(source, start, heads[-1].end), *parts]
 
 
 def _parts(source: Source, block: Block) -> Iterator[Unit]:
