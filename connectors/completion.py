@@ -1,7 +1,7 @@
 """The end of a run: its small files become few large ones, in one step for every reader."""
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Collection[str]) -> None:
+def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> None:
     """Put the complete form of a run in the place of its small files.
 
     Harmless when it is done twice, or by two at once: the second finds it done.
@@ -34,7 +34,8 @@ def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Collection[str]) ->
             return
         built = run.work / "complete"
         files.remove(built)
-        counted, past = Totals(sites, until=run.started_at), History(run, ends, sites)
+        named = frozenset(sites)
+        counted, past = Totals(named, until=run.started_at), History(run, ends, named)
         for name in TABLES:
             _build(run, name, built / name, counted, past)
         report = totals.report(

@@ -1,4 +1,4 @@
-"""What is worth telling a person, and how much it matters; thresholds are in docs/data-format.md."""
+"""What is worth telling a person, and how much it matters; docs/data-format.md has thresholds."""
 
 from flows.problems import Problem
 from flows.records import Alert, Severity

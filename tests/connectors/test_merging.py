@@ -101,6 +101,22 @@ def test_a_source_keeps_to_its_site_and_leaves_out_urls(tmp_path: Path) -> None:
     assert [table["url"].to_pylist() for table in source.tables()] == [[f"{SITES[0]}/002"]]
 
 
+def test_a_source_of_some_sites_reads_only_the_row_groups_that_may_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "GROUP_ROWS", 10)
+    keys = [(site, number) for site in SITES for number in range(10)]
+    (path,) = written(tmp_path / "in", "sightings", [sightings(keys)])
+    one, both, none = (
+        Stored(paths=[path], sites=frozenset(sites)) for sites in (SITES[:1], SITES, ())
+    )
+
+    assert {row for table in one.tables() for row in table["site"].to_pylist()} == {SITES[0]}
+    assert sum(table.num_rows for table in both.tables()) == 20
+    assert list(none.tables()) == []
+    assert 0 == none.weight() < one.weight() < both.weight()
+
+
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "0-000001.parquet"
     path.write_bytes(b"PAR1 no more than that PAR1")

@@ -1,13 +1,14 @@
 """A run's sums add up, and what does not is said in words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from flows import rows, schema, totals
-from flows.records import Failure, Outcome, Reading, Severity, SiteEnd
+from flows.records import Failure, Method, Outcome, Reading, Severity, SiteEnd
 from flows.totals import Totals
 from tests import samples
 from tests.samples import NOON, SITE
@@ -130,3 +131,30 @@ def test_what_a_running_run_lacks_is_no_fault() -> None:
     told = report(counted(samples.reading()), samples.end(9), ended=False)
 
     assert (told["status"], told["ended_at"]) == ("interrupted", None)
+
+
+def test_what_earlier_runs_knew_is_counted_apart() -> None:
+    known = samples.failure("/left", Outcome.UNDECLARED)
+    site = report(counted(samples.failure("/gone"), known))["sites"][SITE]
+
+    assert site["declared"] == 1
+    assert site["outcomes"] == {"not_found": 1, "undeclared": 1}
+    assert site["methods"] == {"robots": 1}
+
+
+def test_the_newest_lastmod_is_one_that_can_be_believed() -> None:
+    future = replace(samples.entry("/b"), lastmod=NOON + timedelta(days=1))
+    said = [samples.failure("/a"), Failure(entry=future, outcome=Outcome.DISCOVERED)]
+    table = schema.table("urls", [rows.url(row, run_id="r", settings_hash="s") for row in said])
+    believed, all_told = Totals(until=NOON), Totals()
+    believed.add("urls", table)
+    all_told.add("urls", table)
+
+    assert report(believed)["sites"][SITE]["lastmod_max"] == NOON.isoformat()
+    assert report(all_told)["sites"][SITE]["lastmod_max"] == future.lastmod.isoformat()
+
+
+def test_what_lists_name_is_counted_apart_from_links() -> None:
+    link = Failure(entry=samples.entry("/b", method=Method.LINK), outcome=Outcome.DISCOVERED)
+
+    assert report(counted(samples.failure("/a"), link))["sites"][SITE]["listed"] == 1
