@@ -220,14 +220,18 @@ def _groups(meta: pq.FileMetaData, sites: Collection[str] | None) -> list[int]:
     if sites is None or "site" not in meta.schema.names:
         return groups
     column = meta.schema.names.index("site")
-    told = [meta.row_group(group).column(column).statistics for group in groups]
     return [
         group
-        for group, span in zip(groups, told, strict=True)
-        if span is None
-        or not span.has_min_max
-        or any(span.min <= site <= span.max for site in sites)
+        for group in groups
+        if _may_hold(meta.row_group(group).column(column).statistics, sites)
     ]
+
+
+def _may_hold(span: pq.Statistics | None, values: Collection[str]) -> bool:
+    if span is None or not span.has_min_max:
+        return bool(values)
+    least, most = str(span.min), str(span.max)
+    return any(least <= value <= most for value in values)
 
 
 def _split(rows: pa.Table) -> Iterator[pa.Table]:
