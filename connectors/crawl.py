@@ -12,7 +12,7 @@ nothing can follow.
 
 import asyncio
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,10 +20,11 @@ from datetime import UTC, datetime
 from connectors.guest import Guest
 from connectors.loop import EventLoop
 from connectors.visits import Answer, Visits
-from flows import discovery, links, schema, urls
-from flows.operators import Decision, Repeats
+from flows import discovery, links, schema, traps, urls
+from flows.operators import Decision, Repeats, Waiting
 from flows.records import (
     Alert,
+    AllDeclared,
     Entry,
     Failure,
     Outcome,
@@ -48,8 +49,8 @@ PAGES = 16
 HELD = 64
 """Answers of one process that wait to be read by the dataflow; beyond that no request starts."""
 
-Discovered = Rules | Entry | SitemapRead | Alert
-Returned = Answer | Entry | SiteEnd
+Discovered = Rules | Entry | SitemapRead | Alert | AllDeclared
+Returned = Answer | Entry | Alert | SiteEnd
 
 
 class Held:
@@ -112,6 +113,9 @@ class Crawl:
         self._rows = len(committed)
         self._notes = 0
         self._over_budget = False
+        self._waiting = 0
+        self._trapped: Counter[str] = Counter()
+        self._said_all = False
         self._verifying = False
 
     # What the worker's thread does.
@@ -129,7 +133,10 @@ class Crawl:
         over = self._all_found
         batch = [self._found.popleft() for _ in range(min(BATCH, len(self._found)))]
         if not batch and over:
-            raise StopIteration
+            if self._said_all:
+                raise StopIteration
+            self._said_all = True
+            return [AllDeclared(site=self.site.origin)]
         self._issued += sum(isinstance(item, Entry) for item in batch)
         self._notes += sum(isinstance(item, SitemapRead | Alert) for item in batch)
         return batch
@@ -137,6 +144,9 @@ class Crawl:
     def settle(self, decisions: Iterable[Decision]) -> None:
         """Take decisions back out of the dataflow; what is admitted is fetched."""
         for decision in decisions:
+            if isinstance(decision, Waiting):
+                self._waiting += decision.change
+                continue
             self._settled += decision.count if isinstance(decision, Repeats) else 1
             self._notes += isinstance(decision, Sighting)
             if isinstance(decision, Entry | Failure):
@@ -173,12 +183,14 @@ class Crawl:
             raise self.fault
 
     def _settle_one(self, decision: Entry | Failure) -> None:
+        if isinstance(decision, Failure) and decision.trap:
+            self._trapped[decision.trap] += 1
         entry = decision if isinstance(decision, Entry) else decision.entry
         if urls.hash64(schema.clean(entry.url)) in self._committed:
             return
         self._rows += 1
         if isinstance(decision, Failure):
-            self._over_budget |= decision.outcome is Outcome.BUDGET
+            self._over_budget |= decision.outcome is Outcome.BUDGET and not decision.trap
         elif self._fetches:
             self._pending += 1
             self._loop.call(self.visits.add, decision)
@@ -202,7 +214,7 @@ class Crawl:
             and self._pending == self.visits.doubtful
         )
 
-    def _end(self) -> Iterable[SiteEnd]:
+    def _end(self) -> Iterable[Alert | SiteEnd]:
         if self.visits.doubtful:
             if not self._verifying:
                 self._loop.spawn(self.visits.verify())
@@ -211,6 +223,9 @@ class Crawl:
         self.ended = True
         self._loop.spawn(self.visits.aclose())
         guest, visits = self.visits.guest, self.visits
+        if self._trapped:
+            self._notes += 1
+            yield traps.alert(self.site.origin, self._trapped)
         budget = "stopped_by_budget" if self._over_budget else "complete"
         yield SiteEnd(
             site=self.site.origin,
@@ -245,7 +260,8 @@ class Crawl:
 
     def has_room(self) -> bool:
         """Whether the site's sitemaps should be read on."""
-        under_way = len(self._found) + self._issued - self._settled + self._pending
+        in_flow = self._issued - self._settled - self._waiting
+        under_way = len(self._found) + in_flow + self._pending
         return under_way < WINDOW or self.visits.closed
 
     def found_all(self) -> None:

@@ -30,6 +30,7 @@ class Manner:
     max_tokens: int
     overlap: int
     encoding: str
+    obeys_signals: bool = True
 
     @classmethod
     def of(cls, settings: Settings) -> "Manner":
@@ -38,6 +39,7 @@ class Manner:
             max_tokens=settings.chunk_tokens,
             overlap=settings.chunk_overlap,
             encoding=settings.encoding,
+            obeys_signals=settings.ai_signals == "obey",
         )
 
 
@@ -46,7 +48,7 @@ def read(page: Page, manner: Manner) -> Read:
     # Trafilatura and its kin cost a second and 60 MB: only extraction processes pay for them.
     from flows import chunks, content  # noqa: PLC0415
 
-    document = content.extract(page, encoding=manner.encoding)
+    document = content.extract(page, encoding=manner.encoding, obeys_signals=manner.obeys_signals)
     if not isinstance(document, Document):
         return document
     limits = chunks.Limits(

@@ -1,13 +1,14 @@
 """Main content of a page as Markdown, and what the page knows of itself."""
 
 import re
+from dataclasses import replace
 from hashlib import blake2b
 
 import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
-from flows import charset, facts, maincontent, markdown, tokens, walls
+from flows import charset, facts, maincontent, markdown, signals, tokens, walls
 from flows.facts import Facts
 from flows.markdown import Written
 from flows.records import Document, Failure, Outcome, Page
@@ -18,16 +19,26 @@ _WORD = re.compile(r"[^\W_]+")
 _MORE = re.compile(r"```|^\||!\[|\$", re.MULTILINE)
 
 
-def extract(page: Page, *, encoding: str = "cl100k_base") -> Document | Failure:
-    """Return the document of a page, or why there is none. Never raises for what a page holds."""
+def extract(
+    page: Page, *, encoding: str = "cl100k_base", obeys_signals: bool = True
+) -> Document | Failure:
+    """Return the document of a page, or why there is none. Never raises for what a page holds.
+
+    With `obeys_signals` a page that no AI may read is none.
+    """
     text = charset.decode(page.body, page.charset)
     tree = _parsed(text)
     if tree is None:
         return Failure(entry=page.entry, outcome=Outcome.EMPTY, exchange=page.exchange)
+    said = signals.of_page(tree, page.robots_tag)
+    if obeys_signals and (word := signals.denial(said)):
+        denied = _failure(page, Outcome.POLICY_DENIED, word)
+        return replace(denied, ai_signals=said)
     try:
-        return _read(page, text, tree, encoding)
+        found = _read(page, text, tree, encoding)
     except (etree.LxmlError, RecursionError, ValueError) as why:
-        return _failure(page, Outcome.PARSE_ERROR, f"{type(why).__name__}: {why}"[:300])
+        found = _failure(page, Outcome.PARSE_ERROR, f"{type(why).__name__}: {why}"[:300])
+    return replace(found, ai_signals=said) if said else found
 
 
 def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document | Failure:

@@ -12,7 +12,7 @@ from bytewax.dataflow import Dataflow
 from connectors import running
 from connectors.running import Connectors
 from flows.operators import Decision, admit, first_seen, split
-from flows.records import Entry, Failure, Outcome, Rules, Sighting
+from flows.records import AllDeclared, Entry, Failure, Outcome, Rules, Sighting
 from flows.settings import Settings, manual
 
 COMMAND = "python -m bytewax.run flows.discover"
@@ -21,7 +21,7 @@ COMMAND = "python -m bytewax.run flows.discover"
 def build(settings: Settings, ends: Connectors) -> Dataflow:
     """Assemble the dataflow; nothing is read or written until it runs."""
     flow = Dataflow("discover")
-    found = split("found", op.input("discover", flow, ends.sites), Rules, Entry)
+    found = split("found", op.input("discover", flow, ends.sites), Rules, Entry, AllDeclared)
     returned = split("returned", op.input("responses", flow, ends.responses), Entry)
     known = first_seen("dedupe", op.merge("entries", found.chosen, returned.chosen))
     decided = admit("admit", known, settings)

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from flows import alerts, urls
+from flows import alerts, traps, urls
 from flows.records import Alert, Attribution, Entry, Link, Method, Page, Sighting
 
 WELL_KNOWN = (
@@ -176,14 +176,18 @@ def linked(page: Page) -> list[Entry]:
 
 
 def entries(site: str, page_url: str, found: Iterable[Link], depth: int) -> list[Entry]:
-    """Return the entries that links of the page at `page_url` make, one for each target."""
+    """Return the entries that links of the page at `page_url` make, one for each target.
+
+    Ids of a visit are taken out of the targets: they name no page.
+    """
     origin = urls.origin(page_url)
     made: dict[str, Entry] = {}
     for link in found:
         method = link_method(link)
         if method and urls.origin(link.url) == origin:
             at = Attribution(method=method, referrer=page_url, depth=depth)
-            made.setdefault(link.url, Entry(site=site, url=link.url, attribution=at))
+            url = traps.without_visit(link.url)
+            made.setdefault(url, Entry(site=site, url=url, attribution=at))
     return list(made.values())
 
 

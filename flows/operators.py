@@ -1,23 +1,24 @@
 """The few operators of ours: split a stream by type, know a URL again, admit, work elsewhere."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 from zlib import crc32
 
 import bytewax.operators as op
-from bytewax.dataflow import Stream, operator
+from bytewax.dataflow import operator
 from bytewax.operators import KeyedStream, StatefulBatchLogic
 
 from flows import discovery, policy
-from flows.records import Entry, Failure, Rules, Sighting
+from flows.records import AllDeclared, Entry, Failure, Rules, Sighting
 from flows.settings import Settings
+from flows.traps import LINKED
 
 X = TypeVar("X")
 Y = TypeVar("Y")
-Given = TypeVar("Given", contravariant=True)
-Made = TypeVar("Made", covariant=True)
+Given_contra = TypeVar("Given_contra", contravariant=True)
+Made_co = TypeVar("Made_co", covariant=True)
 
 POLL = timedelta(milliseconds=10)
 """How often work done elsewhere is looked for, while there is any."""
@@ -33,8 +34,18 @@ class Repeats:
     count: int
 
 
-Decision = Entry | Failure | Sighting | Repeats
-"""An entry admitted, one refused, a further attribution of a known URL, or nothing new."""
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """So many more, or fewer, links of one site wait for the end of its lists to be decided."""
+
+    change: int
+
+
+Decision = Entry | Failure | Sighting | Repeats | Waiting
+"""An entry admitted, one refused, a further attribution of a known URL, or nothing to fetch."""
+
+MOST_WAITING = 10_000
+"""Links of a site that wait to be decided until its lists have been read."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +77,11 @@ class _FirstSeen(_Stateless):
     def __init__(self) -> None:
         self._seen = discovery.Seen()
 
-    def on_batch(self, values: list[Rules | Entry]) -> tuple[Iterable[Any], bool]:
+    def on_batch(self, values: list[Rules | AllDeclared | Entry]) -> tuple[Iterable[Any], bool]:
         out: list[Any] = []
         repeats = 0
         for value in values:
-            new = value if isinstance(value, Rules) else self._seen.take(value)
+            new = self._seen.take(value) if isinstance(value, Entry) else value
             if new is None:
                 repeats += 1
             else:
@@ -86,17 +97,52 @@ def first_seen(step_id: str, entries: KeyedStream[Any]) -> KeyedStream[Any]:
 
 
 class _Admit(_Stateless):
+    """The gate of a site, and the links that a sitemap still being read may yet declare."""
+
     def __init__(self, settings: Settings) -> None:
         self._gate = policy.Gate(settings)
+        self._waiting: dict[str, Entry] = {}
+        self._most_waiting = MOST_WAITING
 
     def on_batch(self, values: list[Any]) -> tuple[Iterable[Decision], bool]:
-        out: list[Decision] = []
-        for value in values:
-            if isinstance(value, Rules):
-                self._gate.follow(value)
-            else:
-                out.append(self._gate.decide(value) if isinstance(value, Entry) else value)
-        return out, self.RETAIN
+        return [decision for value in values for decision in self._decide(value)], self.RETAIN
+
+    def _decide(self, value: Any) -> Iterator[Decision]:  # noqa: ANN401  # whatever comes
+        if isinstance(value, Rules):
+            self._gate.follow(value)
+        elif isinstance(value, AllDeclared):
+            yield from self._end_waiting()
+        elif isinstance(value, Entry):
+            yield self._first_word(value)
+        elif isinstance(value, Sighting) and value.entry.url in self._waiting:
+            yield from self._declared(value)
+        else:
+            yield value
+
+    def _first_word(self, entry: Entry) -> Decision:
+        decision = self._gate.decide(entry)
+        may_wait = len(self._waiting) < self._most_waiting
+        if may_wait and isinstance(decision, Failure) and self._gate.may_think_again(decision):
+            self._waiting[entry.url] = entry
+            return Waiting(1)
+        return decision
+
+    def _declared(self, sighting: Sighting) -> Iterator[Decision]:
+        """Decide on a link that waits by what a list says of its URL; the link is the sighting."""
+        if sighting.entry.attribution.method in LINKED:
+            yield sighting
+            return
+        link = self._waiting.pop(sighting.entry.url)
+        yield Waiting(-1)
+        yield self._gate.decide(sighting.entry)
+        yield Sighting(entry=link)
+
+    def _end_waiting(self) -> Iterator[Decision]:
+        links, self._waiting, self._most_waiting = list(self._waiting.values()), {}, 0
+        self._gate.all_declared()
+        if links:
+            yield Waiting(-len(links))
+        yield from map(self._gate.decide, links)
 
 
 def admit(step_id: str, entries: KeyedStream[Any], settings: Settings) -> KeyedStream[Decision]:
@@ -104,20 +150,20 @@ def admit(step_id: str, entries: KeyedStream[Any], settings: Settings) -> KeyedS
     return op.stateful_batch(step_id, entries, lambda _: _Admit(settings))
 
 
-class Task(Protocol[Made]):
+class Task(Protocol[Made_co]):
     """Work under way elsewhere."""
 
     def done(self) -> bool:
         """Say whether `result` returns at once."""
 
-    def result(self) -> Made | None:
+    def result(self) -> Made_co | None:
         """Return what came of it; None when the run ended first."""
 
 
-class Pool(Protocol[Given, Made]):
+class Pool(Protocol[Given_contra, Made_co]):
     """A place where work is done beside the dataflow."""
 
-    def submit(self, item: Given, /) -> Task[Made]:
+    def submit(self, item: Given_contra, /) -> Task[Made_co]:
         """Hand over an item; blocks while too much is under way, so that nothing piles up."""
 
 

@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from urllib.parse import urlsplit
 
-from flows import robots, urls
+from flows import robots, signals, urls
 from flows.records import Entry, Failure, Outcome, Rules
 from flows.settings import Settings, Site
+from flows.traps import LINKED, Traps
 
 NOT_PAGES = frozenset(
     """
@@ -14,7 +16,7 @@ NOT_PAGES = frozenset(
     ics iso jar jpeg jpg js json jsonld m4a m4v mjs mkv mov mp3 mp4 mpeg mpg msi odp ods odt ogg ogv
     otf pdf pkg png ppt pptx ps psd rar rpm rtf svg swf tar tgz tif tiff torrent ttf wasm wav webm
     webmanifest webp whl wma wmv woff woff2 xls xlsx xml xpi xz zip zst
-    """.split()
+    """.split()  # noqa: SIM905  # one a line would fill two screens
 )
 """Endings of a path that say its content is no HTML page."""
 
@@ -32,10 +34,17 @@ def ending(url: str) -> str | None:
     return last.lower() if dot and stem and last else None
 
 
+LINKS_SHARE = 2
+"""Part of the page budget that links may use while the site still declares URLs: one in two. Each
+page links many others, so that links alone would use it up before a long sitemap has been read."""
+
+
 class Gate:
     """What one site's rules and its budget say to each of its URLs, first come, first served.
 
-    Until the site's `Rules` have arrived nothing is admitted; they always come first.
+    Until the site's `Rules` have arrived nothing is admitted; they always come first. While the
+    site's lists are read, links get at most a share of the budget; what a list declares is
+    never refused as a trap.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -46,6 +55,10 @@ class Gate:
         self._rulebook = robots.Rulebook.nothing()
         self._patterns: list[tuple[re.Pattern[str], bool]] = []
         self._left = 0
+        self._links_left = 0
+        self._traps = Traps()
+        self._signals: str | None = None
+        self._forbidden: str | None = None
 
     def follow(self, rules: Rules) -> None:
         """Take the rules of the site, its own settings and its budget into force."""
@@ -58,16 +71,45 @@ class Gate:
         self._deny = _compiled(site.deny if site else ())
         own = site.max_pages if site else None
         self._left = (self._settings.max_pages if own is None else own) or -1
+        self._links_left = self._left // LINKS_SHARE if self._left > 0 else -1
+        self._signals = signals.of_robots(self._rulebook.content_signal)
+        if self._settings.ai_signals == "obey":
+            self._forbidden = signals.denial(self._signals)
+
+    def all_declared(self) -> None:
+        """Hear that the site's lists have been read: links may use what is left of the budget."""
+        self._links_left = -1
 
     def decide(self, entry: Entry) -> Entry | Failure:
         """Return the entry when it may be fetched, or the failure that says why not."""
-        refused = self._refusal(entry.url)
-        if refused is None and self._left == 0:
-            refused = Outcome.BUDGET, "the site's page budget is used up"
-        if refused is not None:
+        if self._signals and urls.origin(entry.url) == self._origin:
+            entry = replace(entry, ai_signals=self._signals)
+        if refused := self._refusal(entry.url):
             return Failure(entry=entry, outcome=refused[0], detail=refused[1])
+        if trap := self._traps.refusal(entry):
+            return Failure(
+                entry=entry, outcome=Outcome.BUDGET, detail=f"trap: {trap}", trap=str(trap)
+            )
+        is_link = entry.attribution.method in LINKED
+        if short := self._shortage(is_link=is_link):
+            return Failure(entry=entry, outcome=Outcome.BUDGET, detail=short)
         self._left -= 1
+        if is_link:
+            self._links_left -= 1
+            self._traps.count(entry)
         return entry
+
+    def may_think_again(self, refused: Failure) -> bool:
+        """Say whether a link is refused only as one: a list that declares its URL changes that."""
+        is_link = refused.entry.attribution.method in LINKED
+        return is_link and refused.outcome is Outcome.BUDGET and self._left != 0
+
+    def _shortage(self, *, is_link: bool) -> str | None:
+        if self._left == 0:
+            return "the site's page budget is used up"
+        if is_link and self._links_left == 0:
+            return "links get half of the page budget while the site's lists are read"
+        return None
 
     def _refusal(self, url: str) -> tuple[Outcome, str] | None:
         origin = urls.origin(url)
@@ -77,6 +119,8 @@ class Gate:
             return Outcome.OFF_ORIGIN, origin
         if not self._rulebook.allows(url):
             return Outcome.ROBOTS_DISALLOWED, "robots.txt"
+        if self._forbidden:
+            return Outcome.POLICY_DENIED, self._forbidden
         if (name := ending(url)) in NOT_PAGES:
             return Outcome.NOT_HTML, f".{name}"
         return self._by_pattern(url)

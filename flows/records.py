@@ -145,6 +145,8 @@ class Entry:
     priority: float | None = None
     """0.0 to 1.0 as declared; None, not 0.5, when absent."""
     alternates: tuple[Alternate, ...] = ()
+    ai_signals: str | None = None
+    """What robots.txt says of the use of the site's pages by AI, as `flows.signals` writes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +165,13 @@ class Rules:
     """Where its pages live: `site`, or what the start URL turned out to be."""
     robots: str | None = None
     """robots.txt as text; None when nothing may be fetched because it could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllDeclared:
+    """A site has named its last URL: emitted once by its source, after its last entry."""
+
+    site: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,6 +224,10 @@ class Failure:
     canonical_url: str | None = None
     links: tuple[Link, ...] = ()
     """Links of a page that was read and then left out: `noindex` does not mean `nofollow`."""
+    trap: str | None = None
+    """The family of links that do not end of which this is one too many (`flows.traps`)."""
+    ai_signals: str | None = None
+    """What the page itself says of its use by AI."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +265,8 @@ class Document:
     """Headings of the Markdown that have an id on the page, in order: their words and the id."""
     extraction: str | None = None
     """How the main content was found: `node`, `blocks`, `trafilatura`, `body`."""
+    ai_signals: str | None = None
+    """What the page says of its use by AI, as `flows.signals` writes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from flows import signals
 from flows.records import (
     Alert,
     Attribution,
@@ -33,6 +34,7 @@ def url(
         if isinstance(row, Reading)
         else {"outcome": row.outcome, "detail": row.detail, "canonical_url": row.canonical_url}
     )
+    of_page = row.document.ai_signals if isinstance(row, Reading) else row.ai_signals
     return {
         "run_id": run_id,
         "site": entry.site,
@@ -43,6 +45,7 @@ def url(
         "content_hash": None,
         "settings_hash": settings_hash,
         "chunks": None,
+        "ai_signals": signals.joined(entry.ai_signals, of_page),
         **_attribution(entry.attribution),
         **_declared(entry),
         **_exchange(row.exchange),

@@ -73,6 +73,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         content_hash=_TEXT,
         settings_hash=_TEXT,
         chunks=_COUNT,
+        ai_signals=_TEXT,
     ),
     "pages": _schema(
         "pages",

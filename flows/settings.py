@@ -78,6 +78,9 @@ class Settings:
     """Requests in flight from one process."""
     links: bool = True
     """Follow the links of pages; `flows.discover` starts from 0."""
+    ai_signals: str = "obey"
+    """`obey`: what a site's signals keep from being read by AI (`ai-input=no`, `noai`) is left out
+    as `policy_denied`; `ignore`: signals are recorded only."""
     max_pages: int = 50_000
     """Pages fetched from one site; 0 = no limit. The rest is left out as `budget`."""
     max_sitemaps: int = 1_000
@@ -211,6 +214,9 @@ def _checked(settings: Settings) -> Settings:
             raise ValueError(f"{PREFIX}{name.upper()} must be at least {floor}")
     if settings.chunk_overlap >= settings.chunk_tokens // 2:
         raise ValueError(f"{PREFIX}CHUNK_OVERLAP must be less than half of {PREFIX}CHUNK_TOKENS")
+    if settings.ai_signals not in ("obey", "ignore"):
+        said = settings.ai_signals
+        raise ValueError(f"{PREFIX}AI_SIGNALS must be obey or ignore, not {said!r}")
     if settings.log not in ("text", "json"):
         raise ValueError(f"{PREFIX}LOG must be text or json, not {settings.log!r}")
     if not re.fullmatch(r"[A-Za-z_-]+", settings.product_token):

@@ -34,11 +34,11 @@ def noindex(metas: Iterable[str], header: str | None = None) -> str | None:
         said = FORBID.intersection(_WORDS.split(content.lower()))
         if said:
             return f"robots meta says {min(said)}"
-    said = FORBID.intersection(_for_all(header or ""))
+    said = FORBID.intersection(for_all(header or ""))
     return f"X-Robots-Tag says {min(said)}" if said else None
 
 
-def _for_all(header: str) -> Iterator[str]:
+def for_all(header: str) -> Iterator[str]:
     """Yield the directives of header lines that are meant for everybody."""
     for line in header.splitlines():
         agent = None

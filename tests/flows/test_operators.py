@@ -9,9 +9,9 @@ import pytest
 from bytewax.dataflow import Dataflow
 from bytewax.testing import TestingSink, TestingSource, cluster_main, run_main
 
-from flows.operators import Repeats, admit, first_seen, offload, split
-from flows.records import Attribution, Entry, Failure, Method, Outcome, Rules, Sighting
-from flows.settings import Settings
+from flows.operators import Repeats, Waiting, admit, first_seen, offload, split
+from flows.records import AllDeclared, Attribution, Entry, Failure, Method, Outcome, Rules, Sighting
+from flows.settings import Settings, Site
 
 SITES = [f"https://s{n}.test" for n in range(5)]
 
@@ -95,6 +95,8 @@ class LateTask:
 
 @dataclass
 class LatePool:
+    """Keeps what it was given."""
+
     taken: list[int] = field(default_factory=list)
 
     def submit(self, item: int) -> LateTask:
@@ -115,3 +117,58 @@ def test_what_is_worked_on_elsewhere_comes_back_once_also_after_the_end_of_input
 
     assert sorted(late.taken) == list(range(100))
     assert sorted(out) == sorted((f"key {n}", str(n)) for n in range(100) if n % 10 != 9)
+
+
+def link(site: str, path: str) -> Entry:
+    return Entry(site=site, url=site + path, attribution=Attribution(method=Method.LINK))
+
+
+def decided(run: Callable[[Dataflow], None], of_site: Callable[[str], list[Any]]) -> list[Any]:
+    """Return what admission makes of the items of each site, after rules and dedupe."""
+    items: list[Any] = []
+    for site in SITES:
+        rules = Rules(site=site, origin=site, robots="")
+        items += [(site, item) for item in (rules, *of_site(site))]
+    settings = Settings(sites=tuple(Site(origin=s, start_url=s + "/") for s in SITES), max_pages=2)
+    return [
+        v for _, v in played(run, items, lambda s: admit("admit", first_seen("d", s), settings))
+    ]
+
+
+def test_a_link_that_is_a_trap_waits_and_is_admitted_when_a_list_declares_it(
+    run: Callable[[Dataflow], None],
+) -> None:
+    out = decided(
+        run,
+        lambda site: [link(site, "/a/a/a/"), entry(site, "/a/a/a/"), AllDeclared(site=site)],
+    )
+
+    assert [v.change for v in out if isinstance(v, Waiting)].count(1) == len(SITES)
+    assert sum(v.change for v in out if isinstance(v, Waiting)) == 0
+    admitted = [v for v in out if isinstance(v, Entry)]
+    assert {e.url for e in admitted} == {f"{s}/a/a/a/" for s in SITES}
+    assert {e.attribution.method for e in admitted} == {Method.ROBOTS}
+    folded = [v.entry for v in out if isinstance(v, Sighting)]
+    assert [e.attribution.method for e in folded] == [Method.LINK] * len(SITES)
+    assert not [v for v in out if isinstance(v, Failure)]
+
+
+def test_links_that_wait_are_decided_when_the_lists_have_been_read(
+    run: Callable[[Dataflow], None],
+) -> None:
+    out = decided(
+        run,
+        lambda site: [
+            *(link(site, path) for path in ("/1", "/2", "/3", "/a/a/a/")),
+            AllDeclared(site=site),
+        ],
+    )
+
+    assert sum(v.change for v in out if isinstance(v, Waiting)) == 0
+    admitted = sorted(v.url for v in out if isinstance(v, Entry))
+    assert admitted == sorted(site + path for site in SITES for path in ("/1", "/2"))
+    refused = [v for v in out if isinstance(v, Failure)]
+    assert sorted(v.entry.url for v in refused) == sorted(
+        site + path for site in SITES for path in ("/3", "/a/a/a/")
+    )
+    assert {v.outcome for v in refused} == {Outcome.BUDGET}

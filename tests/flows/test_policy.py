@@ -10,13 +10,13 @@ SITE = "https://a.test"
 ROBOTS = "User-agent: *\nDisallow: /private/\n"
 
 
-def entry(url: str) -> Entry:
-    return Entry(site=SITE, url=url, attribution=Attribution(method=Method.LINK))
+def entry(url: str, method: Method = Method.LINK) -> Entry:
+    return Entry(site=SITE, url=url, attribution=Attribution(method=method))
 
 
-def gate(robots: str | None = ROBOTS, **site: object) -> policy.Gate:
+def gate(robots: str | None = ROBOTS, signals: str = "obey", **site: object) -> policy.Gate:
     own = Site(origin=SITE, start_url=SITE + "/", **site)  # type: ignore[arg-type]
-    opened = policy.Gate(Settings(sites=(own,), max_pages=3))
+    opened = policy.Gate(Settings(sites=(own,), max_pages=3, ai_signals=signals))
     opened.follow(Rules(site=SITE, origin=SITE, robots=robots))
     return opened
 
@@ -74,7 +74,8 @@ def test_a_url_outside_the_allow_patterns_is_denied_by_policy() -> None:
 
 def test_the_budget_counts_what_is_admitted_and_nothing_else() -> None:
     opened = gate()
-    decided = [opened.decide(entry(SITE + path)) for path in ("/1", "/private/", "/2", "/3", "/4")]
+    paths = ("/1", "/private/", "/2", "/3", "/4")
+    decided = [opened.decide(entry(SITE + path, Method.ROBOTS)) for path in paths]
 
     left_out = [d.outcome for d in decided if isinstance(d, Failure)]
     assert left_out == [Outcome.ROBOTS_DISALLOWED, Outcome.BUDGET]
@@ -84,3 +85,64 @@ def test_a_sites_own_budget_wins_and_zero_means_none() -> None:
     opened = gate(max_pages=0)
 
     assert not any(isinstance(opened.decide(entry(f"{SITE}/{n}")), Failure) for n in range(10))
+
+
+def test_links_get_half_of_the_budget_until_the_lists_have_been_read() -> None:
+    opened = gate(max_pages=4)
+
+    linked = [opened.decide(entry(f"{SITE}/{n}")) for n in range(3)]
+    assert isinstance(linked[2], Failure)
+    waits = opened.may_think_again(linked[2])
+    listed = opened.decide(entry(f"{SITE}/listed", Method.ROBOTS))
+    opened.all_declared()
+    later = [opened.decide(entry(f"{SITE}/{n}")) for n in (2, 3)]
+
+    assert [isinstance(d, Failure) for d in linked] == [False, False, True]
+    assert waits
+    assert isinstance(listed, Entry)
+    assert [isinstance(d, Failure) for d in later] == [False, True]
+
+
+def test_a_trap_is_left_out_as_budget_with_its_rule_and_spares_what_a_list_declares() -> None:
+    opened = gate()
+
+    refused = opened.decide(entry(f"{SITE}/a/a/a/"))
+    declared = opened.decide(entry(f"{SITE}/a/a/a/", Method.PROBE))
+
+    assert isinstance(refused, Failure)
+    assert refused.outcome is Outcome.BUDGET
+    assert refused.trap == "repetition a segment 3 times"
+    assert "repetition" in (refused.detail or "")
+    assert isinstance(declared, Entry)
+
+
+SIGNALS = "User-agent: *\nContent-Signal: search=yes, {}\nAllow: /\n"
+
+
+def test_a_site_that_no_model_may_read_is_refused_and_says_by_what() -> None:
+    refused = gate(SIGNALS.format("ai-input=no")).decide(entry(f"{SITE}/"))
+
+    assert isinstance(refused, Failure)
+    assert refused.outcome is Outcome.POLICY_DENIED
+    assert refused.detail == "robots.txt: ai-input=no"
+    assert refused.entry.ai_signals == "robots.txt: search=yes, ai-input=no"
+
+
+@pytest.mark.parametrize(
+    ("said", "obeyed"),
+    [("ai-train=no", "obey"), ("ai-input=yes", "obey"), ("ai-input=no", "ignore")],
+    ids=["no training", "input allowed", "told to ignore"],
+)
+def test_other_signals_of_a_site_are_recorded_and_no_more(said: str, obeyed: str) -> None:
+    admitted = gate(SIGNALS.format(said), obeyed).decide(entry(f"{SITE}/"))
+
+    assert isinstance(admitted, Entry)
+    assert admitted.ai_signals == f"robots.txt: search=yes, {said}"
+
+
+def test_the_signals_of_a_site_do_not_hold_for_another() -> None:
+    refused = gate(SIGNALS.format("ai-input=no")).decide(entry("https://b.test/"))
+
+    assert isinstance(refused, Failure)
+    assert refused.outcome is Outcome.OFF_ORIGIN
+    assert refused.entry.ai_signals is None

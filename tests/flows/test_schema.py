@@ -27,7 +27,7 @@ PROMISED = {
     "urls": "run_id site url outcome change detail method sitemap sitemaps methods referrer depth "
     "phase lastmod lastmod_raw changefreq priority alternates status final_url content_type etag "
     "last_modified attempts bytes elapsed_ms fetched_at retry_after_s provider canonical_url "
-    "duplicate_of content_hash settings_hash chunks",
+    "duplicate_of content_hash settings_hash chunks ai_signals",
     "pages": "run_id site url canonical_url title description lang author published_at "
     "modified_at markdown html_bytes html_tokens tokens content_hash extraction links structured "
     "prices method sitemap lastmod fetched_at html",
@@ -73,7 +73,7 @@ def test_a_failure_has_the_columns_of_a_stored_page() -> None:
 
 @pytest.mark.parametrize(
     ("record", "table", "elsewhere"),
-    [(Document, "pages", {"url", "anchors"}), (Exchange, "urls", set())],
+    [(Document, "pages", {"url", "anchors", "ai_signals"}), (Exchange, "urls", set())],
     ids=["document", "exchange"],
 )
 def test_no_field_of_a_record_is_dropped(record: type, table: str, elsewhere: set[str]) -> None:
