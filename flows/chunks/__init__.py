@@ -31,7 +31,7 @@ def cut(document: Document, limits: Limits) -> tuple[Chunk, ...]:
     for index, piece in enumerate(pieces):
         ordinal = seen[piece.text]
         seen[piece.text] += 1
-        position = piece.section.position
+        heading = _heading(piece)
         start, end = _span(document.markdown, piece)
         chunks.append(
             Chunk(
@@ -39,13 +39,23 @@ def cut(document: Document, limits: Limits) -> tuple[Chunk, ...]:
                 chunk_index=index,
                 text=piece.text,
                 heading_path=piece.section.path,
-                anchor=named[position] if position >= 0 else None,
+                anchor=None if heading is None else named[heading],
                 token_count=piece.tokens,
                 start=start,
                 end=end,
             )
         )
     return tuple(chunks)
+
+
+def _heading(piece: Piece) -> int | None:
+    """Return which heading of the document a piece starts with, or else stands under."""
+    section = piece.section
+    if section.position < 0:
+        return None
+    heads = sum(block.kind == "heading" for block in section.blocks)
+    starts = piece.units[0].start == section.blocks[0].start
+    return section.position - (heads - 1 if starts else 0)
 
 
 def _span(text: str, piece: Piece) -> tuple[int, int]:

@@ -14,14 +14,14 @@ def of(document: Document, sections: Sequence[Section]) -> list[str]:
     own = iter(document.anchors)
     title, anchor = next(own, ("", ""))
     taken = {anchor for _, anchor in document.anchors}
-    given: list[str] = []
+    given: dict[str, None] = {}
     for block in (b for section in sections for b in section.blocks if b.kind == "heading"):
         if anchor and title == block.title and anchor not in given:
-            given.append(anchor)
+            given[anchor] = None
             title, anchor = next(own, ("", ""))
         else:
-            given.append(_slug(block.title, taken))
-    return given
+            given[_slug(block.title, taken)] = None
+    return list(given)
 
 
 def _slug(title: str, taken: set[str]) -> str:

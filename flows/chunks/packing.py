@@ -104,11 +104,12 @@ class Packer:
     def _repeated(self, units: list[Unit], at: int) -> str:
         """Return the words before unit `at` that are repeated as overlap."""
         left, start = self._limits.overlap, at
-        while start and not units[start].before and not units[start - 1].after:
-            if units[start - 1].tokens > left or units[start - 1].heading:
+        while start and not units[start].before:
+            unit = units[start - 1]
+            if unit.tokens > left or unit.heading or unit.before or unit.after:
                 break
             start -= 1
-            left -= units[start].tokens
+            left -= unit.tokens
         return self._text[units[start].start : units[at].start] if start < at else ""
 
     def _balanced(self, pieces: list[Piece]) -> list[Piece]:
