@@ -1,4 +1,4 @@
-"""Sites without an end are ended by the run itself; what their sitemaps declare is all stored."""
+"""Links are followed as pages mean them, and to an end where the site has none."""
 
 import json
 import os
@@ -158,3 +158,67 @@ def test_links_leave_half_of_the_budget_to_what_is_still_being_declared(tmp_path
     assert sorted(by_url.values()).count("ok") == 10
     assert report["status"] == "stopped_by_budget"
     assert not [row for row in rows(tmp_path, "alerts") if row["kind"] == "crawl_budget"]
+
+
+def test_links_are_followed_as_the_page_means_them(tmp_path: Path) -> None:
+    def answers(_: str) -> dict[str, Answer]:
+        head = '<base href="/docs/"><link rel="next" href="list?page=2">'
+        links = "guide", "/elsewhere", "old/../guide#part"
+        hidden = '<a rel="nofollow" href="/hidden">no</a> ' + "The words of the home page. " * 12
+        return {
+            "/": page("Home", *links, head=head, text=hidden),
+            "/docs/list?page=2": page("Two", head='<link rel="next" href="/docs/list?page=3">'),
+            "/docs/list?page=3": page("Three", "/docs/guide"),
+            "/docs/guide": page("Guide", head='<link rel="canonical" href="/docs/the-guide">'),
+            "/docs/the-guide": page("Guide", "/closed"),
+            "/closed": page("Closed", "/beyond", head='<meta name="robots" content="nofollow">'),
+            "/elsewhere": page("Elsewhere"),
+        }
+
+    with Site(answers) as site:
+        run("flows.discover", {"site": site}, tmp_path)
+
+    found = {row["url"].removeprefix(site.origin): row for row in rows(tmp_path, "urls")}
+    assert {path: row["method"] for path, row in found.items()} == {
+        "/": "given",
+        "/docs/list?page=2": "pagination",
+        "/docs/list?page=3": "pagination",
+        "/docs/guide": "link",
+        "/docs/the-guide": "canonical",
+        "/closed": "link",
+        "/elsewhere": "link",
+    }
+    assert "/hidden" not in site.log
+
+
+@pytest.mark.parametrize("told", ["obey", "ignore"])
+def test_what_is_said_of_ai_is_recorded_for_each_url_and_obeyed_unless_told_otherwise(
+    tmp_path: Path, told: str
+) -> None:
+    said = b"User-agent: *\nContent-Signal: search=yes, ai-train=no\nDisallow: /private/\n"
+
+    def answers(_: str) -> dict[str, Answer]:
+        kept = page("Kept out")
+        return {
+            "/robots.txt": Answer(said, "text/plain"),
+            "/": page("Home", "/by-header", "/by-meta", "/private/x"),
+            "/by-header": Answer(kept.body, headers=(("X-Robots-Tag", "noai, noimageai"),)),
+            "/by-meta": page("By meta", head='<meta name="robots" content="ai-input=no">'),
+        }
+
+    with Site(answers) as site:
+        run("flows.ingest", {"site": site}, tmp_path, INGEST_AI_SIGNALS=told)
+
+    found = {row["url"].removeprefix(site.origin): row for row in rows(tmp_path, "urls")}
+    of_site = "robots.txt: search=yes, ai-train=no"
+    assert {path: row["ai_signals"] for path, row in found.items()} == {
+        "/": of_site,
+        "/private/x": of_site,
+        "/by-header": f"{of_site}; X-Robots-Tag: noai, noimageai",
+        "/by-meta": f"{of_site}; meta: ai-input=no",
+    }
+    outcome = {"obey": "policy_denied", "ignore": "ok"}[told]
+    assert found["/"]["outcome"] == "ok"
+    assert {found[path]["outcome"] for path in ("/by-header", "/by-meta")} == {outcome}
+    stored = {row["url"] for row in rows(tmp_path, "pages")}
+    assert (site.origin + "/by-meta" in stored) == (told == "ignore")

@@ -91,6 +91,7 @@ def test_given_sitemaps_go_to_the_site_of_their_origin() -> None:
         ("CHUNK_OVERLAP", "300"),
         ("ENCODING", "none_such"),
         ("LOG", "xml"),
+        ("AI_SIGNALS", "perhaps"),
         ("USER_AGENT", "0/5"),
         ("USER_AGENT", "böt/1"),
     ],
