@@ -13,7 +13,7 @@ nothing can follow.
 import asyncio
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -34,6 +34,7 @@ from flows.records import (
     SiteEnd,
     SitemapRead,
 )
+from flows.remembered import Remembered
 from flows.settings import Settings, Site
 
 WINDOW = 2_000
@@ -84,18 +85,21 @@ class Crawl:
         guest_of: Callable[[str], Guest],
         held: Held,
         committed: set[int],
+        remembered: Mapping[str, Remembered] | None = None,
         fetches: bool = True,
         reads: bool = True,
     ) -> None:
         """Prepare a crawl; nothing is asked yet.
 
-        `committed` are the hashes of URLs whose rows an earlier start of this run has written.
+        `committed` are the hashes of URLs whose rows an earlier start of this run has written,
+        `remembered` the pages that the last run has left stored.
         `fetches` says whether admitted URLs are asked for, `reads` whether the pages that come
         are handed on; without it only their links are.
         """
         self.site = site
         self.settings = settings
-        self.visits = Visits(site, settings, guest_of, self._take)
+        self.remembered = remembered or {}
+        self.visits = Visits(site, settings, guest_of, self._take, self.remembered)
         self.fault: BaseException | None = None
         """A mistake of ours on the event loop, raised again where Bytewax sees it."""
         self.ended = False

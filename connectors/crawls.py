@@ -81,6 +81,7 @@ class Crawls:
             guest_of=lambda origin: self._guest(site, origin),
             held=self._held,
             committed=self._run.committed_urls(site.origin),
+            remembered=self._run.remembered(site.origin) if self._reads else None,
             fetches=self._fetches,
             reads=self._reads,
         )

@@ -10,6 +10,7 @@
 """
 
 import hashlib
+import logging
 import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,12 +25,19 @@ from connectors.commits import Shard
 from connectors.merging import Stored
 from flows import changes
 from flows.changes import Baseline
-from flows.records import Link, SiteEnd
+from flows.records import Link, Method, SiteEnd
+from flows.remembered import STORED, Remembered
 from flows.schema import NOTES, RETOLD, SCHEMAS, TABLES
 
 SHARDS: Final = 4
 """Partitions of a run: all rows of a site go to one of them."""
 _STAMP = "%Y%m%dT%H%M%S"
+
+
+VALIDATORS: Final = ("etag", "last_modified")
+PLACE: Final = ("method", "referrer", "depth")
+
+logger = logging.getLogger(__name__)
 
 
 class Dataset:
@@ -70,15 +78,37 @@ class Dataset:
 
     def last_complete(self, site: str) -> str | None:
         """Return the newest run in which the site was read completely."""
-        for report in self.reports():
-            told = report.get("sites", {}).get(site)
-            if told and told.get("status") == "complete":
-                return str(report["run_id"])
-        return None
+        return next((str(r["run_id"]) for r in self.reports() if _covers(r, site)), None)
+
+    def remembered(self, site: str, settings_hash: str) -> dict[str, Remembered]:
+        """Return the pages of a site that are stored as the last complete run found them.
+
+        Empty when that run had other settings, or cannot be read: every page is then made anew.
+        """
+        told = next((r for r in self.reports() if _covers(r, site)), None)
+        if told is None or told.get("settings_hash") != settings_hash:
+            return {}
+        folder = self.runs / str(told["run_id"]) / "urls"
+        source = Stored(paths=sorted(folder.glob("*.parquet")), site=site)
+        before = self.baseline(site)
+        try:
+            return {
+                row["url"]: _remembered(row)
+                for rows in source.tables(["site", "url", "outcome", *VALIDATORS, *PLACE])
+                for row in rows.to_pylist()
+                if row["outcome"] in STORED and before.content(row["url"]) is not None
+            }
+        except OSError as error:
+            logger.warning("the last run cannot be read", extra={"site": site, "why": str(error)})
+            return {}
 
     def baseline(self, site: str) -> Baseline:
         """Return what the corpus holds of a site."""
-        return changes.baseline(corpus.stored(self.corpus, site))
+        return changes.baseline(self.stored(site))
+
+    def stored(self, site: str) -> Iterator[tuple[str, str]]:
+        """Yield URL and content hash of each page that the corpus holds of a site."""
+        return corpus.stored(self.corpus, site)
 
     def _adopt(self, wanted: Mapping[str, str]) -> "Run | None":
         noted = files.read_json(self.pointer)
@@ -127,6 +157,17 @@ class Dataset:
         return max(now, before + timedelta(milliseconds=1))
 
 
+def _remembered(row: Mapping[str, Any]) -> Remembered:
+    return Remembered(
+        method=Method(row["method"]), **{name: row[name] for name in (*VALIDATORS, *PLACE[1:])}
+    )
+
+
+def _covers(report: Mapping[str, Any], site: str) -> bool:
+    """Return whether a site was read completely in the run of a report."""
+    return bool(report.get("sites", {}).get(site, {}).get("status") == "complete")
+
+
 class Run:
     """One run: what it has committed, and how more is."""
 
@@ -166,6 +207,10 @@ class Run:
     def committed_urls(self, site: str) -> set[int]:
         """Return `flows.urls.hash64` of the site's URLs that have their row already."""
         return set(self._shard(site).hashes(site))
+
+    def remembered(self, site: str) -> dict[str, Remembered]:
+        """Return the pages of a site that need not be stored again as long as they are the same."""
+        return self.dataset.remembered(site, self.settings_hash)
 
     def committed_links(self, site: str) -> Iterator[tuple[str, Link]]:
         """Yield page URL and link, for each link of the pages that have their row already."""

@@ -66,6 +66,7 @@ class _Explorer:
         await self._start()  # not before: what declares a page says more than what links it
         self._plan.probe(self._origin)
         await self._read_sitemaps()
+        await self._inventory()
         if self._sitemaps == 0 and not self._visits.closed:
             await self._tell("no_sitemap", self._site, "no sitemap was found")
 
@@ -206,6 +207,11 @@ class _Explorer:
                 complete=True,
             )
         )
+
+    async def _inventory(self) -> None:
+        """Issue the pages that are stored: what nobody names any more is asked for all the same."""
+        for url, was in self._crawl.remembered.items():
+            await self._crawl.put(Entry(site=self._site, url=url, attribution=was.attribution))
 
     # Sitemaps
 

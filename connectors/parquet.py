@@ -88,7 +88,10 @@ class _Site:
     def __init__(self, run: Run, site: str) -> None:
         self.committed = run.committed_urls(site)
         self.rows = len(self.committed)
-        self.contents = Contents(run.stored(site))
+        remembered = run.remembered(site)
+        self.remembered = {hash64(url) for url in remembered}
+        kept = (page for page in run.dataset.stored(site) if page[0] in remembered)
+        self.contents = Contents((*kept, *run.stored(site)))
         self.before: Baseline = run.dataset.baseline(site)
         self.notes = 0
         self.end: SiteEnd | None = None
@@ -99,6 +102,7 @@ class _Site:
         self.published = True
         self.contents = Contents()
         self.before = Baseline()
+        self.remembered = set()
 
     @property
     def is_whole(self) -> bool:
@@ -179,7 +183,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
         site.rows += 1
         outcome = row.outcome if isinstance(row, Failure) else self._take_page(row, site)
         if isinstance(row, Failure):
-            self._add_url(row, None, None)
+            same = outcome is Outcome.NOT_MODIFIED
+            self._add_url(row, outcome, change=Change.UNCHANGED if same else None)
         if outcome is not Outcome.OK and row.links:
             self._add("links", rows.links(row, run_id=self._run.id))
         if self._on_row is not None:
@@ -189,9 +194,13 @@ class _Partition(StatefulSinkPartition[Row, None]):
         url, content = reading.entry.url, reading.document.content_hash
         other = site.contents.claim(url, content)
         if other is not None:
-            self._add_url(reading, None, other)
+            self._add_url(reading, Outcome.DUPLICATE, duplicate_of=other)
             return Outcome.DUPLICATE
-        self._add_url(reading, changes.change(url, content, site.before), None)
+        change = changes.change(url, content, site.before)
+        if change is Change.UNCHANGED and hash64(url) in site.remembered:
+            self._add_url(reading, Outcome.UNCHANGED, change=change)
+            return Outcome.UNCHANGED
+        self._add_url(reading, Outcome.OK, change=change)
         self._add("pages", rows.page(reading, run_id=self._run.id))
         for chunk in rows.chunks(reading, run_id=self._run.id):
             self._add("chunks", chunk)
@@ -199,10 +208,16 @@ class _Partition(StatefulSinkPartition[Row, None]):
         return Outcome.OK
 
     def _add_url(
-        self, row: Failure | Reading, change: Change | None, duplicate_of: str | None
+        self,
+        row: Failure | Reading,
+        outcome: Outcome,
+        *,
+        change: Change | None = None,
+        duplicate_of: str | None = None,
     ) -> None:
         told = rows.url(
             row,
+            outcome=outcome,
             run_id=self._run.id,
             settings_hash=self._settings_hash,
             change=change,

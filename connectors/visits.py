@@ -5,13 +5,14 @@ All of it happens on the event loop of the process; other threads hand work over
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from connectors.fetcher import PAGE
 from connectors.guest import Guest
 from flows import responses, robots
 from flows.records import Entry, Failure, Outcome, Page
+from flows.remembered import Remembered
 from flows.settings import Settings, Site
 
 VERIFIED = frozenset(
@@ -38,8 +39,12 @@ class Visits:
         settings: Settings,
         guest_of: Callable[[str], Guest],
         answer: Callable[[Answer], None],
+        remembered: Mapping[str, Remembered] | None = None,
     ) -> None:
-        """Prepare; nothing is asked before `visit` runs. `answer` takes what comes back."""
+        """Prepare; nothing is asked before `visit` runs. `answer` takes what comes back.
+
+        Pages that are `remembered` are asked for on the condition that they have changed.
+        """
         self.closed = False
         """Whether nothing more is asked for in this run."""
         self.status: str | None = None
@@ -56,6 +61,7 @@ class Visits:
         self._kept: dict[str, responses.Answer] = {}
         self._doubtful: list[Failure] = []
         self._verified = settings.verify_urls == 0
+        self._remembered = remembered or {}
 
     @property
     def guest(self) -> Guest:
@@ -142,9 +148,15 @@ class Visits:
     async def _ask(self, entry: Entry, *, once: bool = False) -> Answer:
         if self.closed:
             return Failure(entry=entry, outcome=Outcome.NOT_REACHED, detail=self.detail)
-        kept = self._kept.pop(entry.url, None)
-        answer = kept or await self.guest.ask(entry.url, PAGE, once=once)
+        answer = self._kept.pop(entry.url, None) or await self.guest.ask(
+            entry.url, PAGE, once=once, **self._condition(entry.url)
+        )
         return responses.judge(entry, answer, homes=(self._site.start_url,))
+
+    def _condition(self, url: str) -> dict[str, str | None]:
+        """Return what a request is made conditional by (RFC 9110 §13.1)."""
+        was = self._remembered.get(url)
+        return {"etag": was.etag, "last_modified": was.last_modified} if was else {}
 
     def _is_doubtful(self, failure: Failure) -> bool:
         room = len(self._doubtful) < self._settings.verify_urls

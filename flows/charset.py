@@ -56,8 +56,9 @@ LABELS = {
 """Labels of the standard that Python does not know or reads otherwise."""
 TEXT = frozenset(
     "utf-8 utf-16-le utf-16-be gb18030 cp932 cp949 big5hkscs euc_jp iso2022_jp koi8-r "  # noqa: SIM905
-    "koi8-u cp866 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 mac_cyrillic mac_roman "
-    "iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13 "
+    "koi8-u cp866 cp874 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 "
+    "mac_cyrillic mac_roman iso8859-2 iso8859-3 "
+    "iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-10 iso8859-13 "
     "iso8859-14 iso8859-15 iso8859-16".split()
 )
 """Encodings a page may name; Python has others (`utf-7`, `idna`) that a page must not reach."""

@@ -162,7 +162,7 @@ class Seen:
         if first is None:
             self._first[key] = place
             return entry
-        if first == place or (key, place) in self._further:
+        if at.method is Method.INVENTORY or first == place or (key, place) in self._further:
             return None
         self._further.add((key, place))
         return Sighting(entry=entry)

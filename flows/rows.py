@@ -24,13 +24,17 @@ def url(
     *,
     run_id: str,
     settings_hash: str,
+    outcome: Outcome = Outcome.OK,
     change: Change | None = None,
     duplicate_of: str | None = None,
 ) -> Row:
-    """Return the one row of `urls` by which a URL leaves the run."""
+    """Return the one row of `urls` by which a URL leaves the run.
+
+    `outcome` is that of a page which was read; a failure has its own.
+    """
     entry = row.entry
     result = (
-        _result(row, duplicate_of)
+        _result(row, outcome)
         if isinstance(row, Reading)
         else {"outcome": row.outcome, "detail": row.detail, "canonical_url": row.canonical_url}
     )
@@ -161,13 +165,13 @@ def links(row: Failure | Reading, *, run_id: str) -> Row:
     return {"run_id": run_id, "site": entry.site, "url": entry.url, "links": _links(row.links)}
 
 
-def _result(reading: Reading, duplicate_of: str | None) -> Row:
+def _result(reading: Reading, outcome: Outcome) -> Row:
     document = reading.document
     return {
-        "outcome": Outcome.OK if duplicate_of is None else Outcome.DUPLICATE,
+        "outcome": outcome,
         "canonical_url": document.canonical_url,
         "content_hash": document.content_hash,
-        "chunks": len(reading.chunks) if duplicate_of is None else None,
+        "chunks": len(reading.chunks) if outcome is Outcome.OK else None,
     }
 
 

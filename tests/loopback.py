@@ -67,13 +67,15 @@ class Site:
             def do_GET(self) -> None:
                 site.log.append(self.path)
                 answer = site.routes.get(self.path, Answer(b"not here", status=404))
-                self.send_response(answer.status)
+                known = dict(answer.headers).get("ETag")
+                same = known is not None and self.headers.get("If-None-Match") == known
+                self.send_response(304 if same else answer.status)
                 self.send_header("Content-Type", answer.kind)
-                self.send_header("Content-Length", str(len(answer.body)))
+                self.send_header("Content-Length", "0" if same else str(len(answer.body)))
                 for name, value in answer.headers:
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(answer.body)
+                self.wfile.write(b"" if same else answer.body)
 
             def log_message(self, *_: object) -> None:
                 """Stay quiet."""

@@ -1,7 +1,6 @@
 """The main job ends by itself with every URL exactly once, on any number of workers."""
 
 import json
-import os
 import random
 import signal
 import subprocess
@@ -11,11 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
-import pyarrow.dataset as ds
 import pytest
 
+from tests.flowing import corpus, environment, ingested, newest
 from tests.loopback import Answer, Site, index, page, urlset
 
 RING = 12
@@ -56,31 +54,9 @@ def sites() -> Iterator[list[Site]]:
         yield [stack.enter_context(Site(ring)) for _ in range(3)]
 
 
-def environment(sites: list[Site], out: Path, **more: str) -> dict[str, str]:
-    return {
-        **{k: v for k, v in os.environ.items() if not k.startswith(("INGEST_", "BYTEWAX_"))},
-        "INGEST_SITES": " ".join(site.origin for site in sites),
-        "INGEST_OUT": str(out),
-        "INGEST_ALLOW_NETWORKS": "127.0.0.1/32",
-        "INGEST_RATE": "0",
-        "INGEST_VERIFY_AFTER_S": "0",
-        **more,
-    }
-
-
-def rows(out: Path, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table of the only run."""
-    (folder,) = (out / "runs").iterdir()
-    return ds.dataset(str(folder / table), format="parquet").to_table().to_pylist()
-
-
-def corpus(out: Path, table: str) -> list[dict[str, Any]]:
-    return ds.dataset(str(out / "corpus" / table), format="parquet").to_table().to_pylist()
-
-
 def assert_whole(sites: list[Site], out: Path) -> None:
     """Check that a run of ring sites lost nothing and did nothing twice."""
-    urls = rows(out, "urls")
+    urls = newest(out, "urls")
     (report,) = (json.loads(path.read_text()) for path in out.glob("runs/*/report.json"))
     assert len({row["url"] for row in urls}) == len(urls)
     for site in sites:
@@ -105,16 +81,8 @@ def test_a_run_ends_by_itself_with_every_url_once(
     sites: list[Site], tmp_path: Path, words: list[str]
 ) -> None:
     out = tmp_path / "data"
-    done = subprocess.run(
-        [sys.executable, "-m", *words],
-        env=environment(sites, out),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    ingested(sites, out, *words)
 
-    assert done.returncode == 0, done.stderr
     assert_whole(sites, out)
     for site in sites:
         pages = [path for path in site.log if path.startswith(("/listed", "/ring", "/twin"))]
@@ -124,15 +92,9 @@ def test_a_run_ends_by_itself_with_every_url_once(
 
 def test_rows_say_where_each_url_came_from(sites: list[Site], tmp_path: Path) -> None:
     out = tmp_path / "data"
-    subprocess.run(
-        [sys.executable, "-m", "bytewax.run", "flows.ingest"],
-        env=environment(sites[:1], out),
-        capture_output=True,
-        timeout=120,
-        check=True,
-    )
+    ingested(sites[:1], out)
     origin = sites[0].origin
-    by_path = {row["url"].removeprefix(origin): row for row in rows(out, "urls")}
+    by_path = {row["url"].removeprefix(origin): row for row in newest(out, "urls")}
 
     assert by_path["/listed/0"]["method"] == "robots"
     assert by_path["/listed/0"]["sitemap"] == f"{origin}/a.xml"
@@ -146,7 +108,7 @@ def test_rows_say_where_each_url_came_from(sites: list[Site], tmp_path: Path) ->
         origin + "/twin",
         origin + "/other-twin",
     }
-    kinds = {row["url"].removeprefix(origin): row["kind"] for row in rows(out, "sitemaps")}
+    kinds = {row["url"].removeprefix(origin): row["kind"] for row in newest(out, "sitemaps")}
     assert kinds["/robots.txt"] == "robots"
     assert (kinds["/index.xml"], kinds["/a.xml"]) == ("index", "urlset")
 
@@ -165,13 +127,13 @@ def test_a_signal_commits_what_is_done_and_the_next_start_goes_on(
         text=True,
     )
     for _ in range(600):
-        if any(out.glob("runs/*/pages/*.parquet")) and rows(out, "pages"):
+        if any(out.glob("runs/*/pages/*.parquet")) and newest(out, "pages"):
             break
         time.sleep(0.05)
     asked_at = time.monotonic()
     running.send_signal(number)
     _, said = running.communicate(timeout=30)
-    before = rows(out, "urls")
+    before = newest(out, "urls")
 
     assert time.monotonic() - asked_at < 10
     assert running.returncode == 128 + number
@@ -179,11 +141,9 @@ def test_a_signal_commits_what_is_done_and_the_next_start_goes_on(
     assert before
     assert not list(out.glob("runs/*/report.json"))
 
-    subprocess.run(
-        command, env=environment(sites, out), capture_output=True, timeout=120, check=True
-    )
+    ingested(sites, out)
     assert_whole(sites, out)
-    assert {row["url"] for row in before} <= {row["url"] for row in rows(out, "urls")}
+    assert {row["url"] for row in before} <= {row["url"] for row in newest(out, "urls")}
 
 
 @pytest.mark.parametrize("flow", ["flows.ingest", "flows.discover"])
@@ -211,9 +171,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_every_url_once(
     """Random moments, same result: nothing lost, nothing twice, and little fetched again."""
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "data"
     command = [sys.executable, "-m", "bytewax.run", "flows.ingest"]
-    subprocess.run(
-        command, env=environment(sites, undisturbed), capture_output=True, timeout=120, check=True
-    )
+    ingested(sites, undisturbed)
     for site in sites:
         site.log.clear()
     chance = random.Random(20_240_501)  # noqa: S311  # which moment, not a secret
@@ -234,9 +192,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_every_url_once(
             kills += 1
             assert_nothing_twice(out)
     else:
-        subprocess.run(
-            command, env=environment(sites, out), capture_output=True, timeout=120, check=True
-        )
+        ingested(sites, out)
 
     assert kills >= 2
     assert_whole(sites, out)
@@ -250,8 +206,8 @@ def test_a_run_that_is_killed_again_and_again_ends_with_every_url_once(
 def assert_nothing_twice(out: Path) -> None:
     """Check what a kill has left: readable, and each URL at most once."""
     if any(out.glob("runs/*")):
-        urls = [row["url"] for row in rows(out, "urls")]
-        pages = [row["url"] for row in rows(out, "pages")]
+        urls = [row["url"] for row in newest(out, "urls")]
+        pages = [row["url"] for row in newest(out, "pages")]
         assert len(urls) == len(set(urls))
         assert len(pages) == len(set(pages))
         assert set(pages) <= set(urls)
