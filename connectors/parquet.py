@@ -7,7 +7,7 @@ from typing import Final
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
 from connectors.dataset import Run
-from connectors.merging import KEYS
+from connectors.dataset.merging import KEYS
 from flows import changes, rows, schema
 from flows.changes import Baseline
 from flows.duplicates import Contents

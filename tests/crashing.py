@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from connectors import files
-from connectors.dataset import Dataset
+from connectors.dataset import Dataset, files
 from connectors.parquet import ParquetSink
 from flows.records import Row
 from tests import samples

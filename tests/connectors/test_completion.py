@@ -14,8 +14,7 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
-from connectors import merging
-from connectors.dataset import Dataset, Run
+from connectors.dataset import Dataset, Run, merging
 from connectors.parquet import ParquetSink
 from flows.records import Failure, Method, Outcome, Reading, Row, SitemapRead
 from tests import samples

@@ -67,7 +67,8 @@ def check_whole(root: Path, watch: Watch) -> None:
             ROWS["urls"] * len(SITES),
         )
     for name, rows in ROWS.items():
-        assert len(watch.seen[f"runs/*/{name}"]) == rows * len(SITES) * len(runs)
+        times = len(runs) if name == "urls" else 1  # a later run stores nothing that is the same
+        assert len(watch.seen[f"runs/*/{name}"]) == rows * len(SITES) * times
     assert len(watch.seen["corpus/pages"]) == ROWS["pages"] * len(SITES)
     assert len(watch.seen["corpus/chunks"]) == ROWS["chunks"] * len(SITES)
     assert sorted(path.name for path in root.iterdir()) == [".work", "corpus", "runs"]

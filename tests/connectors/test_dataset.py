@@ -14,8 +14,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from connectors import completion, corpus, files
-from connectors.dataset import Dataset, Run
+from connectors.dataset import Dataset, Run, completion, corpus, files
 from connectors.parquet import ParquetSink
 from flows import report
 from flows.records import Outcome, Row, Severity
@@ -289,7 +288,7 @@ def test_a_site_of_which_nothing_is_stored_has_files_that_open(tmp_path: Path) -
 def test_a_large_site_is_sorted_by_url(
     bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("connectors.merging.BUCKET_BYTES", bucket)
+    monkeypatch.setattr("connectors.dataset.merging.BUCKET_BYTES", bucket)
     paths = [f"/{number * 37 % 101:03d}" for number in range(101)]
 
     run = ingest(tmp_path, *(samples.reading(path) for path in paths))

@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from connectors import egress
-from connectors.egress import Egress, NoConnection
-from connectors.fetcher import PAGE, ROBOTS, Fetcher
+from connectors.fetcher import PAGE, ROBOTS, Fetcher, egress
+from connectors.fetcher.egress import Egress, NoConnection
 from flows.records import Outcome
 from flows.responses import Answer, Fault, Response
 from tests.rawweb import LOOPBACK, Web, client, ok, serving, to

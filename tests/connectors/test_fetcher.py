@@ -17,8 +17,7 @@ import httpcore
 import httpx
 import pytest
 
-from connectors import bodies, transports
-from connectors.fetcher import PAGE, ROBOTS, SITEMAP, Stream, Want
+from connectors.fetcher import PAGE, ROBOTS, SITEMAP, Stream, Want, bodies, transports
 from flows.records import Outcome
 from flows.responses import Answer, Fault, Response
 from tests import rawweb

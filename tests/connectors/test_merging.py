@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from connectors import files, merging
-from connectors.merging import Stored
+from connectors.dataset import files, merging
+from connectors.dataset.merging import Stored
 from flows import rows, schema
 from tests import samples
 

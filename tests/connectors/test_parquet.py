@@ -278,7 +278,7 @@ def test_a_full_disk_leaves_what_was_committed(
 
     more = [samples.reading(f"/{number}") for number in range(9)]
     with monkeypatch.context() as patched:
-        patched.setattr("connectors.files.write", full)
+        patched.setattr("connectors.dataset.files.write", full)
         with pytest.raises(OSError, match="No space left"):
             sink.take(*more)
     sink.part.close()

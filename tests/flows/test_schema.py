@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from connectors import files
+from connectors.dataset import files
 from flows import rows, schema
 from flows.records import Document, Exchange, Link, Price, Reading
 from tests import samples

@@ -12,10 +12,10 @@ from typing import Self
 
 import httpx
 
-from connectors.egress import Egress, Resolve
-from connectors.transports import Transports
-from connectors.trips import Errand, Trip, Turn
-from connectors.wants import PAGE, ROBOTS, SITEMAP, May, Want
+from connectors.fetcher.egress import Egress, Resolve
+from connectors.fetcher.transports import Transports
+from connectors.fetcher.trips import Errand, Trip, Turn
+from connectors.fetcher.wants import PAGE, ROBOTS, SITEMAP, May, Want
 from flows.addresses import Network
 from flows.responses import Answer, Fault, Headers, Response
 
@@ -62,8 +62,8 @@ class Stream:
 class Fetcher:
     """Fetches URLs over HTTP/1.1, for the tasks of one asyncio loop.
 
-    Connections go where `connectors.egress` permits, certificates are always verified, proxies
-    and credentials of the environment are ignored.
+    Connections go where `connectors.fetcher.egress` permits, certificates are always verified,
+    proxies and credentials of the environment are ignored.
     """
 
     def __init__(

@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors import files, merging
-from connectors.merging import Source, Stored
-from connectors.spool import Spool
+from connectors.dataset import files, merging
+from connectors.dataset.merging import Source, Stored
+from connectors.dataset.spool import Spool
 from flows import changes
 from flows.records import Change
 from flows.schema import CORPUS, SCHEMAS

@@ -14,9 +14,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors import files
-from connectors.files import Lock
-from connectors.spool import COLUMNS, Spool
+from connectors.dataset import files
+from connectors.dataset.files import Lock
+from connectors.dataset.spool import COLUMNS, Spool
 from flows.schema import NOTES, TABLES
 from flows.urls import hash64
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from connectors import files, merging
-from connectors.commits import Shard
-from connectors.history import History
-from connectors.merging import Buckets, Made, Source, Stored
+from connectors.dataset import files, merging
+from connectors.dataset.commits import Shard
+from connectors.dataset.history import History
+from connectors.dataset.merging import Buckets, Made, Source, Stored
 from flows import sightings, totals
 from flows.inventory import KNOWN
 from flows.records import SiteEnd

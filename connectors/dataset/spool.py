@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc
 
-from connectors import files
+from connectors.dataset import files
 
 WAITING_BYTES: Final = 2 << 20
 """What is kept in memory before it is taken apart, so that sites get more than a row at a time."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors import merging
-from connectors.commits import Shard
-from connectors.merging import Stored
+from connectors.dataset import merging
+from connectors.dataset.commits import Shard
+from connectors.dataset.merging import Stored
 from flows import history, inventory, rows, schema, totals
 from flows.history import Earlier, Listing, Lists
 from flows.inventory import Shift

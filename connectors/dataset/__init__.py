@@ -20,9 +20,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from connectors import completion, corpus, files, merging
-from connectors.commits import Shard
-from connectors.merging import Stored
+from connectors.dataset import completion, corpus, files, merging
+from connectors.dataset.commits import Shard
+from connectors.dataset.merging import Stored
 from flows import changes
 from flows.changes import Baseline
 from flows.records import Link, Method, SiteEnd

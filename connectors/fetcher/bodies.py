@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import httpx
 
-from connectors.faults import CAUGHT, Stop
+from connectors.fetcher.faults import CAUGHT, Stop
 from flows import codings
 from flows.records import Outcome
 
@@ -43,7 +43,7 @@ class Body:
     async def pieces(
         self, most: int, cut: bool, waiting_s: float | None = None
     ) -> AsyncIterator[bytes]:
-        """Yield the inflated body; raise what `connectors.faults` knows when it is not whole.
+        """Yield the inflated body; raise what `faults` knows when it is not whole.
 
         `most` bounds the bytes on the wire and the inflated ones, `waiting_s` the seconds of
         waiting for them: those that the reader takes for itself are not counted.

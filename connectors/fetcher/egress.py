@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import httpcore
 
-from connectors.faults import Stop
+from connectors.fetcher.faults import Stop
 from flows import addresses
 from flows.addresses import Network
 from flows.records import Outcome

@@ -9,10 +9,10 @@ from typing import Protocol
 
 import httpx
 
-from connectors.bodies import Body
-from connectors.egress import CONNECT_S
-from connectors.faults import CAUGHT, Stop, reason
-from connectors.wants import Want
+from connectors.fetcher.bodies import Body
+from connectors.fetcher.egress import CONNECT_S
+from connectors.fetcher.faults import CAUGHT, Stop, reason
+from connectors.fetcher.wants import Want
 from flows import challenges, codings, media, responses, urls
 from flows.records import Outcome
 from flows.responses import Fault, Headers, Response

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.ipc
 
-from connectors import files
+from connectors.dataset import files
 from flows.schema import RETOLD, SCHEMAS, conform
 
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -5,7 +5,7 @@ import ssl
 import httpcore
 import httpx
 
-from connectors.egress import Egress
+from connectors.fetcher.egress import Egress
 
 KEEP_ALIVE_S = 15.0
 """Seconds that an idle connection is kept."""
