@@ -7,6 +7,7 @@ opening fence, the header row) is repeated in its text.
 
 from collections import Counter
 from hashlib import blake2b
+from itertools import takewhile
 
 from flows import outline
 from flows.chunks import anchors
@@ -53,9 +54,10 @@ def _heading(piece: Piece) -> int | None:
     section = piece.section
     if section.position < 0:
         return None
-    heads = sum(block.kind == "heading" for block in section.blocks)
-    starts = piece.units[0].start == section.blocks[0].start
-    return section.position - (heads - 1 if starts else 0)
+    if piece.units[0].start > section.blocks[0].start:
+        return section.position
+    heads = takewhile(lambda block: block.kind == "heading", section.blocks)
+    return section.position - len(list(heads)) + 1
 
 
 def _span(text: str, piece: Piece) -> tuple[int, int]:
