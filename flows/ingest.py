@@ -25,9 +25,7 @@ def build(settings: Settings, ends: Connectors) -> Dataflow:
     returned = split("returned", op.input("responses", flow, ends.responses), Entry)
     known = first_seen("dedupe", op.merge("entries", found.chosen, returned.chosen))
     decided = admit("admit", known, settings)
-    op.output(
-        "request", decided, ends.requests
-    )  # comes back as "responses": the Web closes the loop
+    op.output("request", decided, ends.requests)  # the Web closes the loop, to "responses"
     came = split("pages", returned.rest, Page)
     read = offload("extract", came.chosen, ends.extractors, spread_by=_url, key_again=_site)
     left_out = split("left_out", decided, Failure, Sighting)
