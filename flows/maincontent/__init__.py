@@ -62,7 +62,8 @@ def _kept(tree: HtmlElement, page: Text) -> Survey:
     found = words.survey(page, _extracted(tree, fast=True))
     if found.own and found.own >= ENOUGH * page.plain():
         return found
-    return words.survey(page, _extracted(tree, fast=False))
+    more = words.survey(page, _extracted(tree, fast=False))
+    return more if more.own else found
 
 
 def _extracted(tree: HtmlElement, *, fast: bool) -> str:

@@ -25,7 +25,7 @@ RELATED = 0.6
 NEVER = frozenset("body main article h1 h2 h3 h4 pre code table tbody tr".split())  # noqa: SIM905
 """Elements that no name of theirs makes chrome."""
 BLOCKS = frozenset(
-    "div section aside header footer article p figure details center fieldset form ul ol "  # noqa: SIM905
+    "div section aside header footer article p details center fieldset form ul ol "  # noqa: SIM905
     "dl".split()
 )
 """Elements that may be left out because trafilatura left them out."""

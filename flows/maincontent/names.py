@@ -15,12 +15,15 @@ _ALWAYS = (
     r"edit-?(?:this-?)?(?:page|link|section|post)|editsection|mw-editsection",
     r"feedback|helpful|comment-?form|respond|reply-?form",
     r"advert(?:isement|s|ising)?|ads|sponsor(?:ed)?|outbrain|taboola|back-?to-?top",
-    r"copyright|printfooter|catlinks|navbox|last-?updated|source-?file|copy-?button|byline",
+    r"copyright|printfooter|catlinks|navbox|sitesub|jump-to-nav|source-?file|copy-?button|byline",
+    r"last-?(?:updated|mod(?:ified)?)|version-badge|post-likes|hideme",
     r"(?:post|entry|article)-?meta|postmetadata|tag-?(?:list|cloud|links)",
     r"(?:post|entry|article)-?tags|content-?tabs-?nav|author-?(?:box|bio|card|info)",
 )
 """Names of chrome, whether trafilatura kept it or not."""
-_USUALLY = (r"nav|navbar|navigation|menu|sidebar|popup|modal|overlay|toolbar|footer|metadata|tags",)
+_USUALLY = (
+    r"nav|navbar|navigation|menu|sidebar|popup|modal|overlay|toolbar|footer|metadata|tags|dropdown",
+)
 """Names of chrome that content has as well."""
 _CONTENTS = (r"toc|table-?of-?contents|on-?this-?page|contents-?list",)
 _BEFORE = r"(?<!has-)(?<!with-)(?<!no-)\b(?:"

@@ -39,6 +39,8 @@ def landmark(inner: HtmlElement, trimming: Trimming) -> HtmlElement:
 
     For pages of reference, of which trafilatura likes to keep the longest part alone.
     """
+    if _is_landmark(inner):
+        return inner
     outer = next((up for up in inner.iterancestors() if _is_landmark(up)), None)
     if outer is None or trimming.size(outer) > 2 * trimming.size(inner):
         return inner

@@ -6,14 +6,14 @@ from lxml.html import HtmlElement
 
 SKIPPED = frozenset(
     "script style template svg button select textarea iframe canvas object embed audio video "  # noqa: SIM905
-    "map dialog head title link meta input noscript datalist progress meter area source track "
-    "param col colgroup".split()
+    "map dialog head title link meta input noscript datalist progress meter area param col "
+    "colgroup".split()
 )
 """Elements whose content is not the page's text."""
 BLOCKS = frozenset(
     "address article aside body center dd details dialog div fieldset figcaption figure footer "  # noqa: SIM905
-    "form header hgroup html legend main nav p section tbody td tfoot th thead tr caption table "
-    "search optgroup".split()
+    "form header hgroup html label legend main nav p section tbody td tfoot th thead tr caption "
+    "table search optgroup".split()
 )
 """Elements that only begin and end a paragraph."""
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})

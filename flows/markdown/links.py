@@ -7,16 +7,17 @@ from lxml.html import HtmlElement
 from flows.markdown.kinds import text_of
 
 _SIGN = re.compile(r"[\s\W_]*\Z")
-_SIGNS = frozenset({"¶", "#", "§", "🔗", "↩", "↩︎", "↑", "\uf0c1"})
+_SIGNS = frozenset({"¶", "#", "§", "🔗", "↩", "↩︎", "↑", "^", "\uf0c1"})
 _PERMALINK = re.compile(
     r"(?:^|[\s_-])(?:headerlink|header-anchor|header-link|hash-link|anchor(?:-?link|js-link)?"
-    r"|permalink|heading-(?:anchor|link)|doc-anchor|direct-link|deep-?link|sl-anchor-link)"
+    r"|permalink|heading-(?:anchor|link)|doc-anchor|direct-link|deep-?link|sl-anchor-link"
+    r"|src|srclink|viewcode-(?:link|back))"
     r"(?:$|[\s_-])",
     re.IGNORECASE,
 )
 _WORDS = re.compile(
-    r"\s*(?:permalink|permanent link|direct link|link|anchor|copy link|section titled|edit)\b"
-    r".{0,80}\Z",
+    r"\s*(?:(?:permalink|permanent link|direct link|link|anchor|copy link|section titled|edit)\b"
+    r".{0,80}|source|src|\[source\])\Z",
     re.IGNORECASE | re.DOTALL,
 )
 

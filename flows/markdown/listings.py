@@ -4,7 +4,7 @@ import re
 
 from lxml.html import HtmlElement
 
-from flows.markdown import code, languages
+from flows.markdown import code, inline, languages
 from flows.markdown.kinds import text_of
 
 MADE = re.compile(
@@ -23,11 +23,14 @@ def written(table: HtmlElement) -> str | None:
     if len(cells) < 2 or not _is_listing(table, cells):
         return None
     held = [c for c in cells if not code.is_tooling(c) and not _NUMBERS.match(_beginning(c))]
+    named = [c for c in held if "filename" in (c.get("class") or "")]
+    held = [c for c in held if c not in named]
     text = "\n".join(map(code.text_of, held))
     if not text.strip():
         return None
     block = next(held[0].iter("pre", "code"), held[0])
-    return code.fenced(text, languages.of(block) or languages.of(table))
+    fence = code.fenced(text, languages.of(block) or languages.of(table))
+    return "\n\n".join([*(inline.one_line(inline.escape(text_of(c))) for c in named), fence])
 
 
 def _is_listing(table: HtmlElement, cells: list[HtmlElement]) -> bool:

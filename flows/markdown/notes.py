@@ -37,7 +37,7 @@ def is_title(element: HtmlElement) -> bool:
 def titled(element: HtmlElement, blocks: list[str]) -> list[str]:
     """Return the blocks of a note, its kind before them where they do not say it."""
     found = _KIND.search(element.get("class") or "")
-    if not blocks or not found or blocks[0].startswith("**"):
+    if not blocks or not found or blocks[0].startswith(("**", "#")):
         return blocks
     if blocks[0].lower().startswith(found[1].lower()):
         return blocks
