@@ -15,7 +15,7 @@ from connectors.dataset.merging import Buckets, Made, Source, Stored
 from flows import sightings, totals
 from flows.inventory import KNOWN
 from flows.records import SiteEnd
-from flows.schema import RETOLD, SCHEMAS, TABLES
+from flows.schema import CORPUS, RETOLD, SCHEMAS, TABLES
 from flows.totals import Totals
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _build(run: "Run", name: str, folder: Path, counted: Totals, past: History) 
             for rows in (
                 _urls(number, shard, sources, past, spool)
                 if name == "urls"
-                else merging.ordered(name, sources, spool)
+                else merging.ordered(name, sources, spool, _seen(shard, name))
             ):
                 writer.add(rows)
                 counted.add(name, rows)
@@ -86,6 +86,11 @@ def _sources(shard: Shard, name: str, told: pa.Table | None) -> list[Source]:
     paths = [shard.paths(name), shard.paths(f"{name}_again") if name in RETOLD else []]
     stored: list[Source] = [Stored(paths=found) for found in paths if found]
     return stored if told is None else [*stored, Made(rows=told)]
+
+
+def _seen(shard: Shard, name: str) -> list[Stored]:
+    """Return the sightings that say something of a table's rows."""
+    return [Stored(paths=shard.paths("sightings"))] if name in CORPUS else []
 
 
 def _urls(

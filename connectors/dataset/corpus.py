@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +66,14 @@ def publish(folder: Path, site: str, spool: Spool, work: Path) -> None:
     for name, place in places.items():
         kept = Stored(paths=[place] if place.exists() else [], without=retold)
         written[name] = work / f"corpus-{name}-{place.name}"
-        _write(written[name], name, [spool.of(name, site), kept], work / f"sort-{place.stem}")
+        parts = merging.ordered(
+            name,
+            [spool.of(name, site), kept],
+            work / f"sort-{place.stem}",
+            [spool.of("sightings", site)],
+        )
+        _write(written[name], name, parts)
+        files.remove(work / f"sort-{place.stem}")
     for name, place in places.items():
         written[name].replace(place)
         files.sync(place.parent)
@@ -85,9 +92,8 @@ def _retold(urls: Source) -> "pa.Array[Any]":
     return pa.concat_arrays(found) if found else pa.array([], pa.string())
 
 
-def _write(path: Path, name: str, sources: list[Source], folder: Path) -> None:
+def _write(path: Path, name: str, parts: Iterable[pa.Table]) -> None:
     writer = files.Writer(path, name)
-    for rows in merging.ordered(name, sources, folder):
+    for rows in parts:
         writer.add(rows)
     writer.close()
-    files.remove(folder)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from connectors.dataset import files
+from flows import sightings
 from flows.schema import RETOLD, SCHEMAS, conform
 
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -148,11 +149,21 @@ class Buckets:
         return self._open[number]
 
 
-def ordered(name: str, sources: Sequence[Source], folder: Path) -> Iterator[pa.Table]:
-    """Yield the rows of all sources in the order of the table, a bounded part at a time."""
-    buckets = Buckets(name, folder, bounds(name, sources))
+def ordered(
+    name: str, sources: Sequence[Source], folder: Path, seen: Sequence[Source] = ()
+) -> Iterator[pa.Table]:
+    """Yield the rows of all sources in the order of the table, a bounded part at a time.
+
+    What the sightings `seen` declare is folded into the rows of their run.
+    """
+    cuts = bounds(name, sources)
+    buckets, notes = Buckets(name, folder, cuts), Buckets("sightings", folder, cuts)
     fill(buckets, sources)
-    yield from buckets
+    for source in seen:
+        for found in source.tables(list(sightings.OF_PAGES)):
+            notes.add(sightings.declared(found))
+    for rows, again in zip(buckets, notes, strict=True):
+        yield sightings.fold(rows, again) if again.num_rows else rows
 
 
 def fill(buckets: Buckets, sources: Sequence[Source], columns: Sequence[str] | None = None) -> None:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from connectors.dataset import files
+from flows.sightings import OF_PAGES, declared
 
 WAITING_BYTES: Final = 2 << 20
 """What is kept in memory before it is taken apart, so that sites get more than a row at a time."""
@@ -23,6 +24,7 @@ COLUMNS: Final[dict[str, list[str] | None]] = {
     "urls": ["site", "url", "outcome", "change"],
     "pages": None,
     "chunks": None,
+    "sightings": list(OF_PAGES),
 }
 """The tables, and the columns of them, that publishing a site needs; None: all."""
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
@@ -62,6 +64,8 @@ class Spool:
     def add(self, name: str, rows: pa.Table) -> None:
         """Take in rows of a table that have been committed."""
         columns = COLUMNS[name]
+        if name == "sightings":
+            rows = declared(rows)
         kept = rows if columns is None else rows.select(columns)
         self._waiting[name].append(kept)
         self._bytes += kept.nbytes

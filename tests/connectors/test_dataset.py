@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,23 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.dataset import Dataset, Run, completion, corpus, files
+from connectors.dataset import Dataset, Run, completion, corpus, files, merging
 from connectors.parquet import ParquetSink
 from flows import report
-from flows.records import Outcome, Row, Severity
+from flows.records import (
+    Attribution,
+    Entry,
+    Method,
+    Outcome,
+    Reading,
+    Row,
+    Severity,
+    Sighting,
+)
 from flows.schema import CORPUS, TABLES
 from flows.urls import hash64
 from tests import samples
-from tests.samples import SITE
+from tests.samples import NOON, SITE
 
 OTHER = "https://b.test"
 
@@ -362,6 +372,46 @@ def test_sightings_are_folded_into_the_row_of_their_url(tmp_path: Path) -> None:
     assert row["methods"] == ["robots", "link", "probe"]
     assert row["sitemaps"] == [f"{SITE}/sitemap.xml", f"{SITE}/probe.xml"]
     assert (row["method"], row["sitemap"]) == ("robots", f"{SITE}/sitemap.xml")
+
+
+@pytest.mark.parametrize("bucket", [300, 4 << 20], ids=["on disk", "in memory"])
+@pytest.mark.parametrize("killed", [False, True], ids=["in one go", "resumed"])
+def test_every_table_names_the_sitemap_that_declared_a_page_after_a_link_had_found_it(
+    killed: bool, bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "BUCKET_BYTES", bucket)
+    found = [by_link(f"/{number}") for number in range(9)]
+    first, then = [*found, declared("/0")], [declared(f"/{n}") for n in range(1, 8)]
+    run = open_run(tmp_path)
+    if killed:
+        write(run, *first)
+        write(open_run(tmp_path), *then, samples.end(9))
+    else:
+        write(run, *first, *then, samples.end(9))
+
+    by_list = ("robots", f"{SITE}/sitemap.xml", NOON)
+    wanted = {f"{SITE}/{n}": by_list if n < 8 else ("link", None, None) for n in range(9)}
+    tables = [run.folder / name for name in ("urls", *CORPUS)]
+    for folder in (*tables, *(tmp_path / "corpus" / name for name in CORPUS)):
+        told = {(r["url"], r["method"], r["sitemap"], r["lastmod"]) for r in rows(folder)}
+        assert told == {(url, *said) for url, said in wanted.items()}
+
+
+def test_a_declaration_says_nothing_of_pages_that_an_earlier_run_stored(tmp_path: Path) -> None:
+    ingest(tmp_path, by_link("/old"))
+    ingest(tmp_path, declared("/old"), by_link("/new"), declared("/new"))
+
+    told = {row["url"]: row["method"] for row in rows(tmp_path / "corpus" / "pages")}
+    assert told == {f"{SITE}/old": "link", f"{SITE}/new": "robots"}
+
+
+def by_link(path: str) -> Reading:
+    entry = Entry(site=SITE, url=SITE + path, attribution=Attribution(method=Method.LINK))
+    return replace(samples.reading(path), entry=entry)
+
+
+def declared(path: str) -> Sighting:
+    return Sighting(entry=samples.entry(path))
 
 
 def test_what_a_run_tells_again_never_stands_there_twice(tmp_path: Path) -> None:
