@@ -15,7 +15,8 @@ from flows.records import Document, Failure, Outcome, Page
 
 THIN_WORDS = 5
 """Words below which a text without code, table or image is of no use."""
-_WORD = re.compile(r"[^\W_]+")
+SHORT = 100
+"""Characters from which a text is never too short."""
 _MORE = re.compile(r"```|^\||!\[|\$", re.MULTILINE)
 
 
@@ -28,8 +29,8 @@ def extract(
     """
     text = charset.decode(page.body, page.charset)
     tree = _parsed(text)
-    if tree is None:
-        return Failure(entry=page.entry, outcome=Outcome.EMPTY, exchange=page.exchange)
+    if not isinstance(tree, HtmlElement):
+        return _failure(page, *tree)
     said = signals.of_page(tree, page.robots_tag)
     if obeys_signals and (word := signals.denial(said)):
         denied = _failure(page, Outcome.POLICY_DENIED, word)
@@ -76,22 +77,28 @@ def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document |
     )
 
 
-def _parsed(text: str) -> HtmlElement | None:
-    """Return the tree of a page, or None for one without an element."""
+def _parsed(text: str) -> HtmlElement | tuple[Outcome, str]:
+    """Return the tree of a page, or why there is none.
+
+    The parser gives up at 2,048 elements within each other; what it has then is not the page.
+    """
     parser = lxml.html.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
     )
     try:
-        return lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
+        tree = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     except (etree.LxmlError, ValueError):
-        return None
+        return Outcome.EMPTY, "no element"
+    if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
+        return Outcome.PARSE_ERROR, "elements are nested too deep"
+    return tree
 
 
 def _slight(text: str) -> tuple[Outcome, str] | None:
     """Return the outcome for a text that is too short to be of use."""
     if not text.strip():
         return Outcome.EMPTY, "no main content"
-    if len(text) > 100 or _MORE.search(text):
+    if len(text) > SHORT or _MORE.search(text):
         return None
     words = walls.words(text)
     return (Outcome.THIN, f"{words} words") if words < THIN_WORDS else None

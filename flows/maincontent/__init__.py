@@ -16,6 +16,8 @@ from flows.maincontent.chrome import Trimming
 from flows.maincontent.manner import Manner
 from flows.maincontent.words import Survey, Text
 
+MOST_ELEMENTS = 100_000
+"""Elements of a page that trafilatura is asked about: beyond, its time grows with their square."""
 ENOUGH = 0.3
 """Share of a page's words outside links that the quick extraction has to keep."""
 FOUND = 0.5
@@ -43,14 +45,21 @@ def find(tree: HtmlElement, title: str | None = None) -> Main:
     """
     body = tree.find("body")
     page = words.read(tree if body is None else body)
+    if len(page.spans) > MOST_ELEMENTS:
+        return _whole(page.root)
     found = _kept(tree, page)
     if found.share() < FOUND and found.own > page.plain():
         text = trafilatura.extract(tree, output_format="markdown", include_comments=False)
         return Main((), frozenset(), "trafilatura", text or "")
     node = place.node(found)
-    if node is None:
-        return Main([page.root], frozenset(page.root.iter("nav")), "body")
-    return _around(found, node, tree, title)
+    return _whole(page.root) if node is None else _around(found, node, tree, title)
+
+
+def _whole(root: HtmlElement) -> Main:
+    """Return all of a page, or what the page itself calls its main part."""
+    named = [*root.iter("main"), *root.iter("article")]
+    node = named[0] if len(named) == 1 else root
+    return Main([node], frozenset(node.iter("nav", "footer")), "body")
 
 
 def _kept(tree: HtmlElement, page: Text) -> Survey:
