@@ -66,7 +66,7 @@ def _folded(row: Row, notes: list[Row]) -> Row:
     declaring = [said for said in (row, *notes) if said["sitemap"] is not None] or [row]
     newest = max(declaring, key=lambda said: said["lastmod"] or _NEVER)
     first = declaring[0]
-    facts = {
+    facts: Row = {
         name: _first(said[name] for said in (newest, *declaring)) for name in FACTS if name in row
     }
     if facts["lastmod"] is not None and "lastmod_raw" in row:
