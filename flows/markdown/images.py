@@ -1,9 +1,13 @@
 """Images: where they really are, and which of them are characters."""
 
+from itertools import islice
+
 from lxml.html import HtmlElement
 
 _LAZY = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-orig-file")
 """Attributes that hold the source of an image that is loaded late."""
+MAX_SOURCES = 8
+"""Sources of a `picture`."""
 _DOTS = frozenset({"0", "1"})
 """Widths and heights of images that only count readers."""
 
@@ -32,7 +36,9 @@ def source_of(element: HtmlElement) -> str:
 
 def _candidates(element: HtmlElement) -> str:
     """Return a `srcset`, of the image or of the `picture` around it."""
-    parent = element.getparent()
-    around = [] if parent is None or parent.tag != "picture" else list(parent.iter("source"))
+    # The parser takes what follows a `source` for its content, so the image may lie in one.
+    above = islice(element.iterancestors(), MAX_SOURCES)
+    picture = next((up for up in above if up.tag == "picture"), None)
+    around = [] if picture is None else list(picture.iter("source"))
     stated = (e.get("srcset") or e.get("data-srcset") for e in [element, *around])
     return next(filter(None, stated), "")
