@@ -23,7 +23,7 @@ LLMS = replace(ROBOTS, types=("text/plain", "text/markdown"), cross_origin=False
 async def explore(crawl: Crawl, run: Run) -> None:
     """Find what a site declares and hand it to its crawl, to the end or to the first mistake."""
     try:
-        await _Explorer(crawl, run).explore()
+        await crawl.visits.closing(_Explorer(crawl, run).explore())
     except Exception as mistake:
         crawl.fault = mistake
     finally:
@@ -52,7 +52,7 @@ class _Explorer:
         """Read robots.txt, then everything that it permits."""
         text = await self._robots()
         home = await self._home() if text is not None else None
-        if home is not None and (onward := self._moved(home)):
+        if home is not None and (onward := await self._moved(home)):
             text = await self._move(onward)
             home = await self._home() if text is not None else None
         await self._crawl.put(Rules(site=self._site, origin=self._origin, robots=text))
@@ -150,7 +150,7 @@ class _Explorer:
             await self._tell("blocked_pages", self._start_url, answer.detail)
         return answer
 
-    def _moved(self, home: Answer) -> str | None:
+    async def _moved(self, home: Answer) -> str | None:
         """Return where the start page redirects to, if that is this site under another spelling.
 
         Other scheme, with or without `www.`: the same name, and so the same site.
@@ -158,7 +158,11 @@ class _Explorer:
         if not isinstance(home, Fault) or home.outcome is not Outcome.OFF_ORIGIN:
             return None
         origin = urls.origin(home.url)
-        return home.url if origin and urls.same_name(self._origin, origin) else None
+        if origin and urls.same_name(self._origin, origin):
+            return home.url
+        message = f"the start page redirects to {home.url}, another site: it is not followed"
+        await self._tell("origin_moved", self._site, message)
+        return None
 
     async def _move(self, start_url: str) -> str | None:
         """Take the site to where its start page redirects to; return the rules there."""
@@ -179,8 +183,13 @@ class _Explorer:
     async def _start(self) -> None:
         """Issue the start page: where links are followed, or when it is more than a home page."""
         if self._crawl.settings.links or self._start_url != f"{self._origin}/":
-            at = Attribution(method=Method.GIVEN)
-            await self._crawl.put(Entry(site=self._site, url=self._start_url, attribution=at))
+            await self._put_given(self._start_url)
+        for url in self._crawl.site.starts:
+            await self._put_given(url)
+
+    async def _put_given(self, url: str) -> None:
+        at = Attribution(method=Method.GIVEN)
+        await self._crawl.put(Entry(site=self._site, url=url, attribution=at))
 
     async def _llms(self) -> None:
         """Issue the pages that the site lists for language models, in `/llms.txt`."""

@@ -5,12 +5,14 @@ All of it happens on the event loop of the process; other threads hand work over
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from connectors.fetcher import PAGE
 from connectors.guest import Guest
 from flows import responses, robots
+from flows.politeness import MAX_RETRY_AFTER_S
 from flows.records import Entry, Failure, Outcome, Page
 from flows.remembered import Remembered
 from flows.settings import Settings, Site
@@ -28,6 +30,7 @@ VERIFIED = frozenset(
 """Outcomes that may pass, so that their URLs are asked for once more at the end of a site."""
 
 Answer = Page | Failure
+T = TypeVar("T")
 
 
 class Visits:
@@ -62,6 +65,7 @@ class Visits:
         self._doubtful: list[Failure] = []
         self._verified = settings.verify_urls == 0
         self._remembered = remembered or {}
+        self._asking: set[asyncio.Task[Any]] = set()
 
     @property
     def guest(self) -> Guest:
@@ -118,9 +122,24 @@ class Visits:
                 self._answer(answer)
 
     def close(self, status: str, detail: str) -> None:
-        """Ask for nothing more: what is left is `not_reached`."""
+        """Ask for nothing more, nor wait for what was asked: what is left is `not_reached`."""
         self.closed, self._verified = True, True
         self.status, self.detail = status, detail
+        for task in self._asking - {asyncio.current_task()}:  # discovery may close its own site
+            task.cancel()
+
+    async def closing(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Return what comes of some asking, or None when the site is closed before that."""
+        task = asyncio.ensure_future(work)
+        self._asking.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self.closed and task.cancelled():
+                return None
+            raise
+        finally:
+            self._asking.discard(task)
 
     async def verify(self) -> None:
         """Ask once more for what failed, slowly, and answer with what came of it."""
@@ -139,18 +158,19 @@ class Visits:
 
     async def _again(self, first: Failure) -> Answer:
         """Return the second answer; a failure that names the first one too."""
-        second = await self._ask(first.entry, once=True)
+        second = _with_attempts(await self._ask(first.entry, once=True), first)
         if isinstance(second, Page):
             return second
         before = f"before verification: {first.outcome}"
         return replace(second, detail=f"{second.detail}; {before}" if second.detail else before)
 
     async def _ask(self, entry: Entry, *, once: bool = False) -> Answer:
-        if self.closed:
+        answer = self._kept.pop(entry.url, None)
+        if answer is None and not self.closed:
+            condition = self._condition(entry.url)
+            answer = await self.closing(self.guest.ask(entry.url, PAGE, once=once, **condition))
+        if answer is None:
             return Failure(entry=entry, outcome=Outcome.NOT_REACHED, detail=self.detail)
-        answer = self._kept.pop(entry.url, None) or await self.guest.ask(
-            entry.url, PAGE, once=once, **self._condition(entry.url)
-        )
         return responses.judge(entry, answer, homes=(self._site.start_url,))
 
     def _condition(self, url: str) -> dict[str, str | None]:
@@ -160,10 +180,20 @@ class Visits:
 
     def _is_doubtful(self, failure: Failure) -> bool:
         room = len(self._doubtful) < self._settings.verify_urls
-        return failure.outcome in VERIFIED and room and not self._verified
+        rest_s = failure.exchange.retry_after_s if failure.exchange else None
+        in_time = (rest_s or 0.0) <= MAX_RETRY_AFTER_S  # a site that asked for more is left alone
+        return failure.outcome in VERIFIED and room and in_time and not self._verified
 
     def _may(self, url: str) -> Outcome | None:
         return None if self.rulebook.allows(url) else Outcome.ROBOTS_DISALLOWED
+
+
+def _with_attempts(second: Answer, first: Failure) -> Answer:
+    """Return the second answer, the requests of the first counted as well."""
+    if second.exchange is None or first.exchange is None:
+        return second
+    attempts = first.exchange.attempts + second.exchange.attempts
+    return replace(second, exchange=replace(second.exchange, attempts=attempts))
 
 
 def _unverified(failure: Failure) -> Failure:

@@ -36,8 +36,8 @@ _SECONDS = re.compile(r"[0-9]{1,12}").fullmatch
 class Pace:
     """The clock of one site: when its next request may start.
 
-    Instants are seconds of any one monotonic clock. A rate of 0 means no pacing at all: it is for
-    one's own hosts, and a Crawl-delay does not change it.
+    Instants are seconds of any one monotonic clock. A rate of 0 means no pacing of ours, for one's
+    own hosts; a Crawl-delay holds all the same.
     """
 
     def __init__(
@@ -57,9 +57,8 @@ class Pace:
     @property
     def gap_s(self) -> float:
         """Seconds between the starts of two requests."""
-        gap = 0.0
-        if self._rate > 0:
-            gap = max(1 / self._rate, min(self._crawl_delay_s or 0.0, self._ceiling_s))
+        own = 1 / self._rate if self._rate > 0 else 0.0
+        gap = max(own, min(self._crawl_delay_s or 0.0, self._ceiling_s))
         return max(gap * SLOW_FACTOR, SLOW_GAP_S) if self._slow else gap
 
     def next_at(self) -> float:

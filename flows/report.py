@@ -6,6 +6,7 @@ Exit status: 0 complete, 2 bad usage or no dataset, 3 integrity broken, 4 alerts
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -31,7 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m flows.report", description="The last run as a table for each site."
     )
-    parser.add_argument("folder", nargs="?", default="data", type=Path, metavar="DIR")
+    usual = Path(os.environ.get("INGEST_OUT") or "data")
+    parser.add_argument("folder", nargs="?", default=usual, type=Path, metavar="DIR")
     parser.add_argument("--fail-on", choices=("warning", "error"), help="exit 4 on such alerts")
     given = parser.parse_args(arguments)
     try:

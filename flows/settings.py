@@ -39,6 +39,8 @@ class Site:
     origin: str
     """Scheme, host and port of the start URL: the `site` of every row."""
     start_url: str
+    starts: tuple[str, ...] = ()
+    """Further start URLs of the same origin."""
     sitemaps: tuple[str, ...] = ()
     """Sitemaps handed to us, beside those the site declares."""
     rate: float | None = None
@@ -281,10 +283,23 @@ def _sites(name: str, text: str) -> tuple[Site, ...]:
         stated = [_site(name, word) for word in words]
     if not stated:
         raise ValueError(f"{name} names no site")
-    first: dict[str, Site] = {}
+    merged: dict[str, Site] = {}
+    name = f"{name} ({words[0]})" if words[0].endswith(".toml") else name
     for site in stated:
-        first.setdefault(site.origin, site)
-    return tuple(first.values())
+        merged[site.origin] = _joined(name, merged.get(site.origin), site)
+    return tuple(merged.values())
+
+
+def _joined(name: str, first: Site | None, site: Site) -> Site:
+    """Return a site with the start URL of a second mention of it; settings stand in one place."""
+    if first is None:
+        return site
+    if replace(site, start_url=first.start_url) != Site(
+        origin=first.origin, start_url=first.start_url
+    ):
+        raise ValueError(f"{name}: {site.origin} is named twice; its settings belong in one place")
+    known = (first.start_url, *first.starts)
+    return first if site.start_url in known else replace(first, starts=(*known[1:], site.start_url))
 
 
 def _site(name: str, url: str) -> Site:
@@ -395,7 +410,7 @@ _READERS: dict[object, Callable[[str, str], object]] = {
     tuple[Site, ...]: _sites,
     tuple[str, ...]: _reader(lambda text: tuple(map(_url, _split(text))), "http or https URLs"),
     tuple[float, ...]: _reader(
-        lambda text: tuple(map(_number, _split(text))), "seconds, e.g. 5,20"
+        lambda text: tuple(map(_at_least_zero, _split(text))), "seconds, e.g. 5,20"
     ),
     tuple[Network, ...]: _reader(
         lambda text: tuple(map(ipaddress.ip_network, _split(text))), "networks, e.g. 127.0.0.1/32"

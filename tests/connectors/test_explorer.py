@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from connectors import explorer
 from connectors.crawl import Crawl, Held
 from connectors.dataset import Dataset
 from connectors.explorer import explore
@@ -156,7 +157,9 @@ def test_a_site_that_moved_to_another_spelling_of_its_name_is_read_there(tmp_pat
     assert {entry.site for entry in entries(items).values()} == {rules.site}
 
 
-def test_a_site_that_redirects_to_another_name_stays_where_it_is(tmp_path: Path) -> None:
+def test_a_site_that_redirects_to_another_name_stays_where_it_is_and_is_told_of(
+    tmp_path: Path,
+) -> None:
     def parked(at: str) -> dict[str, Answer]:
         port = at.rpartition(":")[2]
         elsewhere = f"http://other.test:{port}/"
@@ -171,7 +174,7 @@ def test_a_site_that_redirects_to_another_name_stays_where_it_is(tmp_path: Path)
     (rules,) = (item for item in items if isinstance(item, Rules))
 
     assert rules.origin == rules.site
-    assert "origin_moved" not in alerts(items)
+    assert "origin_moved" in alerts(items)
 
 
 def with_map(answer: Answer, **more: Answer) -> Callable[[str], dict[str, Answer]]:
@@ -239,8 +242,11 @@ def test_the_budget_of_sitemaps_is_kept_and_told(tmp_path: Path) -> None:
     assert len(entries(items)) == 2
 
 
-def test_a_crawl_delay_that_is_not_waited_for_is_told(tmp_path: Path) -> None:
-    with served(lambda _: {"/robots.txt": robots("User-agent: *\nCrawl-delay: 900\n")}) as site:
+def test_a_crawl_delay_that_is_not_waited_for_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(explorer, "CRAWL_DELAY_CEILING_S", 0.01)
+    with served(lambda _: {"/robots.txt": robots("User-agent: *\nCrawl-delay: 0.02\n")}) as site:
         items = explored(site, tmp_path)
 
     assert "crawl_delay_invalid" in alerts(items)

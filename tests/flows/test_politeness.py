@@ -36,9 +36,18 @@ def gaps(begun: list[float]) -> list[float]:
         (2.0, 10.0, 10.0),
         (2.0, 3600.0, 60.0),
         (0.01, 30.0, 100.0),
-        (0.0, 10.0, 0.0),
+        (0.0, 10.0, 10.0),
+        (0.0, None, 0.0),
     ],
-    ids=["rate", "rate is slower", "crawl delay", "ceiling", "slower than all", "no pacing"],
+    ids=[
+        "rate",
+        "rate is slower",
+        "crawl delay",
+        "ceiling",
+        "slower than all",
+        "crawl delay alone",
+        "no pacing",
+    ],
 )
 def test_the_slower_of_rate_and_crawl_delay_is_the_gap(
     rate: float, crawl_delay_s: float | None, gap_s: float

@@ -34,6 +34,7 @@ def test_sites_are_split_at_white_space_and_commas_once_for_each_origin() -> Non
 
     assert [site.origin for site in sites] == ["https://a.test", "https://b.test"]
     assert sites[0].start_url == "https://a.test/docs"
+    assert sites[0].starts == ("https://a.test/other",)
 
 
 def test_a_bare_host_means_https() -> None:
@@ -86,6 +87,7 @@ def test_given_sitemaps_go_to_the_site_of_their_origin() -> None:
         ("SITEMAPS", "sitemap.xml"),
         ("ALLOW_NETWORKS", "127.0.0.1/8"),
         ("RETRY_WAITS_S", "5;20"),
+        ("RETRY_WAITS_S", "-1"),
         ("CONCURRENCY", "0"),
         ("CHUNK_TOKENS", "8"),
         ("CHUNK_OVERLAP", "300"),
@@ -117,6 +119,7 @@ def test_a_misspelt_variable_is_refused() -> None:
         "[[site]]\nurl = 'https://a.test'\ndeny = ['(']",
         "[[site]]\nurl = 'https://a.test'\nrate = -1",
         "[[site]]\nrate = 1",
+        "[[site]]\nurl = 'https://a.test'\n[[site]]\nurl = 'https://a.test/b'\nrate = 1",
     ],
 )
 def test_a_bad_file_of_sites_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
