@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from connectors.aliases import Aliases
 from connectors.guest import Guest
 from connectors.loop import EventLoop
 from connectors.visits import Answer, Visits
@@ -115,6 +116,7 @@ class Crawl:
         self._answers: deque[Answer] = deque()
         self._issued = self._settled = self._pending = 0
         self._rows = len(committed)
+        self._aliases = Aliases(committed)
         self._notes = 0
         self._over_budget = False
         self._waiting = 0
@@ -197,9 +199,16 @@ class Crawl:
             self._over_budget |= decision.outcome is Outcome.BUDGET and not decision.trap
         elif self._fetches:
             self._pending += 1
+            self._aliases.know(decision.url)
             self._loop.call(self.visits.add, decision)
 
     def _returned(self, answer: Answer) -> Iterable[Answer | Entry]:
+        if isinstance(answer, Page) and self._reads and self._aliases.hold(answer):
+            self._pending += 1
+        else:
+            yield from self._handed_over(answer)
+
+    def _handed_over(self, answer: Answer) -> Iterable[Answer | Entry]:
         if isinstance(answer, Page):
             page = replace(answer, links=links.read(answer.body, answer.base_url, answer.charset))
             entries = discovery.linked(page) if self.settings.links else []
@@ -215,14 +224,19 @@ class Crawl:
             self._all_found
             and not self._found
             and self._issued == self._settled
-            and self._pending == self.visits.doubtful
+            and self._pending == self.visits.doubtful + len(self._aliases)
         )
 
-    def _end(self) -> Iterable[Alert | SiteEnd]:
+    def _end(self) -> Iterable[Returned]:
         if self.visits.doubtful:
             if not self._verifying:
                 self._loop.spawn(self.visits.verify())
             self._verifying = True
+            return
+        if self._aliases:
+            self._pending -= len(self._aliases)
+            for answer in self._aliases.release():
+                yield from self._handed_over(answer)
             return
         self.ended = True
         self._loop.spawn(self.visits.aclose())

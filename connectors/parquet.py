@@ -184,7 +184,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
         outcome = row.outcome if isinstance(row, Failure) else self._take_page(row, site)
         if isinstance(row, Failure):
             same = outcome is Outcome.NOT_MODIFIED
-            self._add_url(row, outcome, change=Change.UNCHANGED if same else None)
+            change = Change.UNCHANGED if same else None
+            self._add_url(row, outcome, change=change, duplicate_of=row.duplicate_of)
         if outcome is not Outcome.OK and row.links:
             self._add("links", rows.links(row, run_id=self._run.id))
         if self._on_row is not None:

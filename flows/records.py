@@ -224,6 +224,8 @@ class Failure:
     canonical_url: str | None = None
     links: tuple[Link, ...] = ()
     """Links of a page that was read and then left out: `noindex` does not mean `nofollow`."""
+    duplicate_of: str | None = None
+    """The URL under which the same page is stored."""
     trap: str | None = None
     """The family of links that do not end of which this is one too many (`flows.traps`)."""
     ai_signals: str | None = None
