@@ -18,7 +18,7 @@ from flows.schema import SCHEMAS
 
 GROUP_ROWS: Final = 10_000
 """Most rows of a row group."""
-GROUP_BYTES: Final = 8 << 20
+GROUP_BYTES: Final = 4 << 20
 """Most bytes of a row group before compression, so that a writer's memory has a bound."""
 _REPEATED = [
     *("run_id", "site", "outcome", "change", "method", "methods.list.element", "sitemap"),

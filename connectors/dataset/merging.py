@@ -27,12 +27,14 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "sightings": ("site", "url"),
 }
 """The order of each table."""
-BUCKET_BYTES: Final = 4 << 20
+BUCKET_BYTES: Final = 1 << 20
 """What is sorted in memory at a time."""
 MOST_BUCKETS: Final = 256
 """Files that are open at a time."""
 _SAMPLES = 64
 """Keys looked at in each file to find the ranges."""
+_MOST_SAMPLES = 4_096
+"""Keys kept of all files; when there are more, every second one goes."""
 
 
 class Source(Protocol):
@@ -125,16 +127,21 @@ class Buckets:
         for writer in self._open.values():
             writer.close()
         for number in range(len(self._paths)):
-            rows = self._take(number)
+            rows = self._sorted(number)
             if rows is None:
                 yield SCHEMAS[self._name].empty_table()
                 continue
-            rows = _in_order(rows, self._keys)
             yield _last(rows, self._keys) if self._name in RETOLD else rows
+            del rows
+
+    def _sorted(self, number: int) -> pa.Table | None:
+        rows = self._take(number)
+        return rows if rows is None else _in_order(rows, self._keys)
 
     def _take(self, number: int) -> pa.Table | None:
         if not self._bounds:
-            return pa.concat_tables(self._kept) if self._kept else None
+            kept, self._kept = self._kept, []
+            return pa.concat_tables(kept) if kept else None
         if number not in self._open:
             return None
         with pa.OSFile(str(self._paths[number]), "rb") as file:
@@ -185,6 +192,8 @@ def bounds(name: str, sources: Sequence[Source]) -> list[tuple[str, ...]]:
         for rows in source.tables(keys):
             found = _keys(rows, keys)
             seen.update(found[:: max(1, len(found) // _SAMPLES)])
+            if len(seen) > _MOST_SAMPLES:
+                seen = set(sorted(seen)[::2])
     ordered_keys = sorted(seen)
     step = max(1, len(ordered_keys) // parts)
     return ordered_keys[step::step]

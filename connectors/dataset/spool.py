@@ -6,6 +6,7 @@ what is committed.
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +36,12 @@ class Spooled:
     """Rows of one table of one site, oldest first."""
 
     path: Path
+    bytes: int
+    """Of the rows in memory."""
 
     def weight(self) -> int:
         """Return about how many bytes the rows have in memory."""
-        return 2 * self.path.stat().st_size if self.path.exists() else 0
+        return self.bytes
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows, some at a time."""
@@ -58,6 +61,7 @@ class Spool:
         self._folder = folder
         self._waiting: dict[str, list[pa.Table]] = {name: [] for name in COLUMNS}
         self._bytes = 0
+        self._weights: Counter[str] = Counter()
         files.remove(folder)
         folder.mkdir()
 
@@ -75,12 +79,15 @@ class Spool:
     def of(self, name: str, site: str) -> Spooled:
         """Return the rows of a site."""
         self._flush()
-        return Spooled(self._path(name, site))
+        path = self._path(name, site)
+        return Spooled(path, self._weights[path.name])
 
     def drop(self, site: str) -> None:
         """Forget a site that has been published."""
         for name in COLUMNS:
-            self._path(name, site).unlink(missing_ok=True)
+            path = self._path(name, site)
+            path.unlink(missing_ok=True)
+            self._weights.pop(path.name, None)
 
     def _flush(self) -> None:
         for name, tables in self._waiting.items():
@@ -93,8 +100,10 @@ class Spool:
         sites: list[Any] = rows["site"].unique().to_pylist()
         for site in sites:
             part = rows.filter(pc.equal(rows["site"], pa.scalar(site))) if len(sites) > 1 else rows
+            path = self._path(name, site)
+            self._weights[path.name] += part.nbytes
             with (
-                pa.OSFile(str(self._path(name, site)), "ab") as file,
+                pa.OSFile(str(path), "ab") as file,
                 pa.ipc.new_stream(file, part.schema, options=_OPTIONS) as writer,
             ):
                 writer.write_table(part.combine_chunks())

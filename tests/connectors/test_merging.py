@@ -76,6 +76,49 @@ def test_all_rows_of_a_key_come_in_one_part(
     assert sum(len(part) for part in urls) == len(set.union(*urls)) == 14
 
 
+def test_ten_times_the_pages_take_no_more_of_arrows_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "BUCKET_BYTES", 100_000)
+    monkeypatch.setattr(files, "GROUP_BYTES", 200_000)
+
+    few, many = (peak_of_merging(tmp_path / str(count), count) for count in (200, 2_000))
+
+    assert 100_000 < many < few * 1.1 + 50_000
+
+
+def peak_of_merging(folder: Path, count: int) -> int:
+    """Return the most bytes that Arrow held whenever a part of so many pages was written."""
+    read = [samples.reading(f"/{n:05d}", f"{n:05d}" * 800, chunks=0) for n in range(count)]
+    told = [rows.page(one, run_id="r") for one in read]
+    batches = [schema.table("pages", told[at : at + 50]) for at in range(0, count, 50)]
+    paths = written(folder, "pages", batches)
+    del batches
+    before, peak, seen = pa.total_allocated_bytes(), 0, 0
+    writer = files.Writer(folder / "all.parquet", "pages")
+    for part in merging.ordered("pages", [Stored(paths=paths)], folder / "spool"):
+        writer.add(part)
+        seen += part.num_rows
+        peak = max(peak, pa.total_allocated_bytes() - before)
+    writer.close()
+    assert seen == count
+    return peak
+
+
+def test_few_keys_are_enough_to_cut_many_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "_MOST_SAMPLES", 50)
+    monkeypatch.setattr(merging, "BUCKET_BYTES", 1)
+    told = [sightings([(SITES[0], number)]) for number in range(200)]
+    paths = written(tmp_path / "in", "sightings", told)
+
+    bounds = merging.bounds("sightings", [Stored(paths=paths)])
+
+    assert 20 < len(bounds) <= 50
+    assert bounds == sorted(bounds)
+
+
 @pytest.mark.parametrize("bucket", [100, 1 << 20], ids=["on disk", "in memory"])
 def test_what_is_told_again_replaces_what_was_told_before(
     bucket: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
