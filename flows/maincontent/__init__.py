@@ -18,6 +18,10 @@ from flows.maincontent.words import Survey, Text
 
 MOST_ELEMENTS = 100_000
 """Elements of a page that trafilatura is asked about: beyond, its time grows with their square."""
+MOST_CLAIMED = 20_000
+"""Cells that the cells of a page's tables may claim by spanning rows and columns."""
+MOST_DIGITS = 5
+"""Digits of a span that are read."""
 ENOUGH = 0.3
 """Share of a page's words outside links that the quick extraction has to keep."""
 FOUND = 0.5
@@ -47,6 +51,7 @@ def find(tree: HtmlElement, title: str | None = None) -> Main:
     page = words.read(tree if body is None else body)
     if len(page.spans) > MOST_ELEMENTS:
         return _whole(page.root)
+    _bound_spans(tree)
     found = _kept(tree, page)
     if found.share() < FOUND and found.own > page.plain():
         text = trafilatura.extract(tree, output_format="markdown", include_comments=False)
@@ -60,6 +65,26 @@ def _whole(root: HtmlElement) -> Main:
     named = [*root.iter("main"), *root.iter("article")]
     node = named[0] if len(named) == 1 else root
     return Main([node], frozenset(node.iter("nav", "footer")), "body")
+
+
+def _bound_spans(tree: HtmlElement) -> None:
+    """Let no cell span others where all together claim too many: trafilatura makes every one."""
+    spanning = [
+        cell for cell in tree.iter("td", "th") if cell.get("colspan") or cell.get("rowspan")
+    ]
+    if sum(map(_claimed, spanning)) > MOST_CLAIMED:
+        for cell in spanning:
+            cell.attrib.pop("colspan", None)
+            cell.attrib.pop("rowspan", None)
+
+
+def _claimed(cell: HtmlElement) -> int:
+    """Return how many cells one cell takes."""
+    size = 1
+    for name in ("colspan", "rowspan"):
+        value = (cell.get(name) or "").strip()
+        size *= int(value[:MOST_DIGITS]) if value.isascii() and value.isdigit() else 1
+    return size
 
 
 def _kept(tree: HtmlElement, page: Text) -> Survey:

@@ -9,6 +9,8 @@ from flows.markdown.inline import BREAK
 
 MAX_SPAN = 64
 """Columns that one cell may claim."""
+MAX_REACHED = 256
+"""Columns in which a cell above is followed down: without a bound, cells that span add up."""
 PADDED = 24
 """Columns up to which every row is written at full width."""
 CELL_TEXT = 2000
@@ -103,7 +105,7 @@ def _spanned(rows: Rows) -> Iterator[list[HtmlElement | None]]:
                 break
             wide, high = _span(cell, "colspan"), _span(cell, "rowspan")
             for offset in range(wide):
-                if high > 1:
+                if high > 1 and len(line) < MAX_REACHED:
                     below[len(line)] = high - 1
                 line.append(None if offset else cell)
         yield line

@@ -8,6 +8,8 @@ from flows.outline import Block
 from flows.passages import lines, sentences
 from flows.passages.unit import Source, Unit
 
+SPARE = 4
+"""A fence is repeated where it leaves this part of the room for code."""
 _OPENING = re.compile(r"([ \t>]*)(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)*([ \t>]*)(`{3,}|~{3,})")
 
 
@@ -35,6 +37,9 @@ def cut(source: Source, block: Block) -> Iterator[Unit]:
     before, after = f"{prefix}{opening[found.start(3) :]}\n", f"\n{prefix}{found[3]}"
     closing = source.count(after)
     fence = _Fence(before, after, closing, source.room - source.count(before) - closing)
+    if fence.room < source.room // SPARE:
+        yield from lines.cut(source, block)
+        return
     last = _closer(source.text, spans, found[3]) - 1
     for number in range(1, last + 1):
         start, end = spans[number]

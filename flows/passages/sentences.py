@@ -7,7 +7,7 @@ from flows.passages.unit import Source, Unit
 
 LEAST = 4
 """Tokens that a piece may have however little room there is; one character can be four."""
-_MASKED = re.compile(r"(`+)[^`\n]+\1|!?\[[^\[\]\n]*\]\([^()\s]*\)")
+_MASKED = re.compile(r"(?<!`)(`++)[^`\n]++\1(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)")
 """Inline code and links, in which no sentence ends."""
 _BORDER = re.compile(r"""[.!?…]["'”’)\]*_]*\s+|[。！？][」』”’）]*|\n""")  # noqa: RUF001
 _WORD = re.compile(r"\s+|[、，；：,;]")  # noqa: RUF001
