@@ -1,8 +1,10 @@
 """Where on its page a heading can be reached."""
 
 import re
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 
+from flows import outline
 from flows.outline import Section
 from flows.records import Document
 
@@ -11,25 +13,31 @@ _DROPPED = re.compile(r"[^\w\- ]")
 
 def of(document: Document, sections: Sequence[Section]) -> list[str]:
     """Return an anchor for each heading, in order and unique: the page's own, else a slug."""
-    own = iter(document.anchors)
-    title, anchor = next(own, ("", ""))
-    taken = {anchor for _, anchor in document.anchors}
+    own: defaultdict[str, deque[str]] = defaultdict(deque)
+    for title, anchor in dict.fromkeys(document.anchors):
+        own[outline.plain(title)].append(anchor)
+    slugs = _Slugs({anchor for _, anchor in document.anchors})
     given: dict[str, None] = {}
     for block in (b for section in sections for b in section.blocks if b.kind == "heading"):
-        if anchor and title == block.title and anchor not in given:
-            given[anchor] = None
-            title, anchor = next(own, ("", ""))
-        else:
-            given[_slug(block.title, taken)] = None
+        named = own.get(block.title)
+        anchor = named.popleft() if named else ""
+        given[anchor if anchor and anchor not in given else slugs.of(block.title)] = None
     return list(given)
 
 
-def _slug(title: str, taken: set[str]) -> str:
-    """Return the anchor that GitHub would give a heading, made unique as it does."""
-    base = _DROPPED.sub("", title.strip().lower()).replace(" ", "-") or "section"
-    slug, number = base, 0
-    while slug in taken:
-        number += 1
-        slug = f"{base}-{number}"
-    taken.add(slug)
-    return slug
+class _Slugs:
+    """Gives headings the anchors that GitHub would give them, numbered where they repeat."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+        self._numbers: Counter[str] = Counter()
+
+    def of(self, title: str) -> str:
+        """Return the anchor of a heading that has none of its own."""
+        base = _DROPPED.sub("", title.strip().lower()).replace(" ", "-") or "section"
+        slug = base
+        while slug in self._taken:
+            self._numbers[base] += 1
+            slug = f"{base}-{self._numbers[base]}"
+        self._taken.add(slug)
+        return slug

@@ -122,11 +122,11 @@ def test_a_breadcrumb_says_where_a_chunk_stands_and_counts() -> None:
 
 
 def test_anchors_are_the_pages_own_and_unique() -> None:
-    markdown = f"# A\n\n{PROSE}\n\n# B\n\n{PROSE}\n\n# B\n\n{PROSE}\n\n# A b!\n\n{PROSE}"
-    own = (("A", "own-id"),)
+    markdown = f"# A `f()`\n\n{PROSE}\n\n# B\n\n{PROSE}\n\n# B\n\n{PROSE}\n\n# A b!\n\n{PROSE}"
+    own = (("A `f()`", "own-id"), ("Gone", "gone"), ("B", "own-b"))
     found = chunks.cut(Document(url="u", markdown=markdown, content_hash="", anchors=own), SMALL)
 
-    assert [c.anchor for c in found] == ["own-id", "b", "b-1", "a-b"]
+    assert [c.anchor for c in found] == ["own-id", "own-b", "b", "a-b"]
 
 
 def test_a_passage_keeps_its_id_when_the_page_around_it_changes() -> None:
