@@ -157,7 +157,8 @@ def _is_chrome_by_id(element: HtmlElement, kept: float) -> bool:
         return True
     if not name or names.spoken(name) not in (names.ALWAYS, names.USUALLY):
         return False
-    heading = next(element.iter(*HEADINGS), None) if kept > UNKEPT else None
+    section = kept > UNKEPT or "section" in (element.tag, element.get("class"))
+    heading = next(element.iter(*HEADINGS), None) if section else None
     text = "" if heading is None else "".join(map(str, heading.itertext()))
     return name.lower().strip("-_") not in re.sub(r"\W+", "-", text.strip().lower())
 

@@ -1,0 +1,169 @@
+"""The main content is found by trafilatura's words in the page's own tree, its chrome left out."""
+
+import pytest
+
+from flows import maincontent, markdown
+from flows.facts.declared import read
+from flows.facts.texts import title
+from flows.maincontent import Main, names, place, words
+from tests.documents import PROSE, URL, article, tree
+
+
+def found(html: str) -> Main:
+    root = tree(html)
+    return maincontent.find(root, title(read(root, URL)))
+
+
+def text(html: str) -> str:
+    main = found(html)
+    return markdown.write(main.nodes, URL, main.without).text
+
+
+def test_the_smallest_element_around_the_text_is_taken() -> None:
+    main = found(
+        f"<body><div><nav>x</nav><div id=a><h1>T</h1><p>{PROSE * 5}</div></div><p>foot</body>"
+    )
+
+    assert [node.get("id") for node in main.nodes] == ["a"]
+    assert main.way == "node"
+
+
+def test_a_text_that_the_page_shows_twice_is_taken_once() -> None:
+    copy = "<div><p>one two three four five six</p></div>"
+    page = words.read(tree(f"<body><main>{copy}{copy}</main></body>").find("body"))
+    node = place.node(words.survey(page, "one two three four five six"))
+
+    assert node is not None
+    assert node.tag == "div"
+
+
+def test_a_heading_far_above_is_taken_alone() -> None:
+    far = "".join(f"<p>Teaser {n} says something else of no use here.</p>" for n in range(40))
+    html = (
+        f"<html><title>Boats</title><body><div><h1>Boats</h1></div><div>{far}</div>"
+        f"<div><article><p>{PROSE * 12}</p></article></div></body>"
+    )
+    main = found(html)
+
+    assert main.way in ("blocks", "node")
+    assert text(html).startswith("# Boats\n\n")
+
+
+def test_all_posts_of_a_thread_are_kept() -> None:
+    posts = "".join(
+        f'<div class="post"><p>Post {n} says this: {PROSE * (3 if n == 2 else 1)}</p></div>'
+        for n in range(5)
+    )
+    kept = text(f"<html><title>Thread</title><body><h1>Thread</h1><div>{posts}</div></body>")
+
+    assert [n for n in range(5) if f"Post {n} says" in kept] == [0, 1, 2, 3, 4]
+
+
+DROPPED = [
+    '<nav aria-label="breadcrumb"><a href="/">Top</a> gone</nav>',
+    '<div class="share-buttons"><a href="/s">Share</a> gone</div>',
+    '<div class="related-posts"><h3>Related</h3><a href="/r">gone</a></div>',
+    '<form class="newsletter"><p>gone: get our letter every morning</p></form>',
+    '<div class="cookie-notice">We use cookies, gone</div>',
+    '<aside class="sidebar"><p>gone</p></aside>',
+    '<span class="mw-editsection">[<a href="/e">gone</a>]</span>',
+    '<div id="toc" class="toc"><ul><li><a href="#a">gone</a></li></ul></div>',
+    '<div class="byline">By gone</div>',
+    '<div id="related"><a href="/x">gone</a></div>',
+]
+
+
+@pytest.mark.parametrize("chrome", DROPPED)
+def test_chrome_within_the_text_is_left_out(chrome: str) -> None:
+    assert "gone" not in text(article(chrome))
+
+
+KEPT = [
+    '<section id="cookies"><h2>Cookies</h2><p>kept: how the library reads cookies.</p></section>',
+    '<aside class="admonition note"><p>kept: mind the step at the door of the harbour.</p></aside>',
+    '<aside class="quote"><blockquote><p>kept: as somebody said before.</p></blockquote></aside>',
+    '<div class="admonition recommendation"><p>kept: take this one.</p></div>',
+    "<table><tr><th>a</th><th>b</th></tr><tr><td>kept</td><td>1</td></tr></table>",
+    "<pre>kept = 1</pre>",
+    "<ul><li><a href='/k'>kept</a></li><li><a href='/l'>too</a></li></ul>",
+    '<div class="has-sidebar"><p>kept: beside no bar at all, whatever the name says.</p></div>',
+]
+
+
+@pytest.mark.parametrize("block", KEPT)
+def test_what_only_looks_like_chrome_is_kept(block: str) -> None:
+    code = "<p>Call <code>a()</code>, <code>b()</code> or <code>c()</code>.</p>"
+
+    assert "kept" in text(article(code + block))
+
+
+def test_what_trafilatura_left_out_of_an_article_is_left_out() -> None:
+    head = '<meta property="og:type" content="article">'
+    box = '<div><div><a href="/x">Read this</a> and <a href="/y">that</a></div></div>'
+
+    assert "Read this" not in text(article(box, head=head))
+
+
+def test_figures_of_an_article_are_kept_with_their_words() -> None:
+    head = '<meta property="og:type" content="article">'
+    figure = '<figure><img src="/a.png" alt="A"><figcaption>The pier</figcaption></figure>'
+    kept = text(article(figure, head=head))
+
+    assert "![A](https://a.test/a.png)" in kept
+    assert "The pier" in kept
+
+
+def test_documentation_keeps_what_its_own_main_element_holds() -> None:
+    other = "<section><h2>See also</h2><p><a href='/x'>one</a></p><p>Two more words.</p></section>"
+    html = (
+        '<html><head><meta name="generator" content="rustdoc"></head><body><main><h1>Struct</h1>'
+        f"<section><p>{PROSE * 9}</p></section>{other}</main></body>"
+    )
+
+    assert "Two more words." in text(html)
+
+
+def test_a_page_without_words_is_its_body() -> None:
+    assert found("<html><body><img src=a></body></html>").way == "body"
+
+
+def test_a_page_of_too_many_elements_is_what_it_calls_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(maincontent, "MOST_ELEMENTS", 5)
+    main = found(article("<p>more</p>"))
+
+    assert main.way == "body"
+    assert [node.tag for node in main.nodes] == ["main"]
+
+
+def test_cells_that_claim_too_much_are_no_burden() -> None:
+    rows = '<tr><td colspan="1000" rowspan="1000">x</td></tr>' * 300
+
+    assert "x" in text(article(f"<table>{rows}</table>"))
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("postFooter", names.USUALLY),
+        ("related_posts", names.ALWAYS),
+        ("sd-sharing share", names.ALWAYS),
+        ("table-of-contents", names.CONTENTS),
+        ("has-navigation", None),
+        ("entry-content", None),
+        ("stage sharepoint menus", None),
+    ],
+)
+def test_names_of_templates_are_told_apart(name: str, pattern: object) -> None:
+    assert names.spoken(name) is pattern
+
+
+def test_words_are_found_again_by_their_neighbours() -> None:
+    root = tree(
+        "<body><p id=a>one two three four five</p><p id=b>one other two words here</p></body>"
+    )
+    page = words.read(root.find("body"))
+    seen = words.survey(page, "one two three four five")
+    kept = {e.get("id"): seen.kept(e) for e in root.iter("p")}
+
+    assert kept == {"a": 5, "b": 0}
+    assert seen.share() == 1
