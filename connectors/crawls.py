@@ -1,6 +1,8 @@
 """The crawls of this process: one for each site whose partitions Bytewax builds here."""
 
+import asyncio
 import threading
+from collections.abc import Callable
 
 from connectors.crawl import Crawl, Held
 from connectors.dataset import Run
@@ -26,13 +28,18 @@ class Crawls:
         *,
         fetches: bool = True,
         reads: bool = True,
+        is_ready: Callable[[], bool] = lambda: True,
     ) -> None:
-        """Serve the sites of the settings; nothing runs before the first crawl is asked for."""
+        """Serve the sites of the settings; nothing runs before the first crawl is asked for.
+
+        No page is asked for before `is_ready`: it would only wait to be read.
+        """
         self._settings = settings
         self._run = run
         self._stopping = stopping
         self._fetches = fetches
         self._reads = reads
+        self._is_ready = is_ready
         self._sites: dict[str, Site] = {s.origin: s for s in settings.sites}
         self._order = {origin: at for at, origin in enumerate(sorted(self._sites))}
         self._crawls: dict[str, Crawl] = {}
@@ -90,8 +97,13 @@ class Crawls:
             said = ("stopped_by_budget", f"{self._settings.max_seconds:g} s are over")
             self._loop.call_after(self._settings.max_seconds, crawl.visits.close, *said)
         for _ in range(self._settings.concurrency):
-            self._loop.spawn(crawl.visits.visit())
+            self._loop.spawn(self._visit(crawl))
         return crawl
+
+    async def _visit(self, crawl: Crawl) -> None:
+        while not self._is_ready():  # noqa: ASYNC110  # its processes know no loop
+            await asyncio.sleep(0.02)
+        await crawl.visits.visit()
 
     def _guest(self, site: Site, origin: str) -> Guest:
         rate = self._settings.rate if site.rate is None else site.rate

@@ -86,11 +86,16 @@ class Extractors:
         self._room = threading.Semaphore(workers * (1 + AHEAD))
         self._lock = threading.Lock()
         self._pool: ProcessPool | None = None
+        self._warming: list[ProcessFuture[None]] = []
 
     def start(self) -> None:
         """Start the processes, so that they are warm when the first page comes."""
         with self._lock:
             self._pool = self._pool or self._started()
+
+    def is_warm(self) -> bool:
+        """Whether the processes have loaded what they need, or have failed to."""
+        return all(future.done() for future in self._warming)
 
     def submit(self, page: Page) -> "Extraction":
         """Have a page read; blocks while enough pages wait already."""
@@ -130,8 +135,7 @@ class Extractors:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["flows.content", "flows.chunks", __name__])
         pool = ProcessPool(max_workers=self._workers, initializer=_bounded, context=context)
-        for _ in range(self._workers):
-            pool.schedule(_nothing)
+        self._warming = [pool.schedule(_warm, args=(self._manner,)) for _ in range(self._workers)]
         return pool
 
 
@@ -200,5 +204,8 @@ def _bounded() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
-def _nothing() -> None:
-    """Do nothing: the first task makes a process start."""
+def _warm(manner: Manner) -> None:
+    """Load what the first page would wait for: libraries and the table of tokens."""
+    from flows import content, tokens  # noqa: F401, PLC0415  # only extraction processes pay
+
+    tokens.count("warm", manner.encoding)

@@ -90,8 +90,15 @@ def begin(flow: str, *, reads: bool = True, **defaults: object) -> Running:
     stop.listen()
     screen = Progress()
     logs.configure(settings.log, screen)
-    crawls = Crawls(settings, run, stop.asked, fetches=reads or settings.links, reads=reads)
     extractors = Extractors(settings, workers(settings), stop.asked)
+    crawls = Crawls(
+        settings,
+        run,
+        stop.asked,
+        fetches=reads or settings.links,
+        reads=reads,
+        is_ready=extractors.is_warm,
+    )
     atexit.register(_farewell, run, stop, screen, extractors)
     screen.start(crawls)
     if reads:
