@@ -16,7 +16,7 @@ from flows.maincontent.chrome import Trimming
 from flows.maincontent.manner import Manner
 from flows.maincontent.words import Survey, Text
 
-MOST_ELEMENTS = 100_000
+MOST_ELEMENTS = 50_000
 """Elements of a page that trafilatura is asked about: beyond, its time grows with their square."""
 MOST_CLAIMED = 20_000
 """Cells that the cells of a page's tables may claim by spanning rows and columns."""
