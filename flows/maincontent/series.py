@@ -39,7 +39,10 @@ def around(found: Survey, node: HtmlElement) -> tuple[HtmlElement, list[Span]]:
         return node, []
     outer = _common(members)
     branches = {_branch(e, outer) for e in members}
-    if outer is None or len({kind(b) for b in branches}) != 1 or len(branches) != len(members):
+    alike = len(branches) == len(members) and len({kind(b) for b in branches}) == 1
+    # A question and its answers stand in different places, and both are marked as texts.
+    marked = node.get("itemprop") == "text" and len(branches) >= FEWEST
+    if outer is None or not (alike or marked):
         return node, []
     return outer, [found.span(e) for e in members]
 
