@@ -17,7 +17,7 @@ _ALWAYS = (
     r"advert(?:isement|s|ising)?|ads|sponsor(?:ed)?|outbrain|taboola|back-?to-?top",
     r"copyright|printfooter|catlinks|navbox|sitesub|jump-to-nav|source-?file|copy-?button|byline",
     r"message-(?:attribution|signature|footer|user(?!-content))|message-cell--user|post-?profile",
-    r"signature|user-?(?:info|details)",
+    r"(?:post|message|user|entry)-?signature|user-?(?:info|details)",
     r"last-?(?:updated|mod(?:ified)?)|version-badge|post-likes|hideme",
     r"(?:post|entry|article)-?meta|postmetadata|tag-?(?:list|cloud|links)",
     r"(?:post|entry|article)-?tags|content-?tabs-?nav|author-?(?:box|bio|card|info)",
