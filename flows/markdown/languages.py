@@ -43,11 +43,10 @@ def of(element: HtmlElement) -> str:
 def is_label(element: HtmlElement) -> bool:
     """Tell whether an element beside a block of code only names its language."""
     text = (element.text or "").strip().lower()
-    parent = element.getparent()
-    if not text or len(text) > LABEL or len(element) or parent is None:
+    if not text or len(text) > LABEL or len(element):
         return False
-    block = parent.find("pre")
-    return block is not None and block is not element and text == of(block)
+    beside = (element.getnext(), element.getprevious())
+    return any(near is not None and near.tag == "pre" and of(near) == text for near in beside)
 
 
 def _stated(node: HtmlElement) -> str:

@@ -7,6 +7,8 @@ from flows.passages.unit import Source, Unit
 
 LEAST = 4
 """Tokens that a piece may have however little room there is; one character can be four."""
+LONGEST_CHARACTER = 32
+"""Code points of the longest character that is kept whole."""
 _MASKED = re.compile(r"(?<!`)(`++)[^`\n]++\1(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)")
 """Inline code and links, in which no sentence ends."""
 _BORDER = re.compile(r"""[.!?…]["'”’)\]*_]*\s+|[。！？][」』”’）]*|\n""")  # noqa: RUF001
@@ -50,9 +52,9 @@ def _word_end(text: str, start: int, stop: int) -> int:
     """Return the last border of words in the second half of the span, or `stop`."""
     middle = (start + stop) // 2
     cut = max((found.end() for found in _WORD.finditer(text, middle, stop)), default=stop)
-    while cut < len(text) and cut > start + 1 and _is_joined(text, cut):
-        cut -= 1
-    return cut
+    before = max(start + 1, cut - LONGEST_CHARACTER)
+    whole = (at for at in range(cut, before, -1) if at == len(text) or not _is_joined(text, at))
+    return next(whole, cut)
 
 
 def _is_joined(text: str, at: int) -> bool:
