@@ -161,7 +161,7 @@ class Guest:
         self.bytes += answer.wire_bytes
         if isinstance(answer, Fault):
             return answer
-        return responses.challenged(answer) or answer
+        return responses.challenged(answer) or replace(answer, cleared=True)
 
     def _again_in(self, answer: Answer, attempt: int) -> float | None:
         """Return the seconds after which the same is asked again, or None when it is not."""

@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 UNKNOWN = "unknown"
 """Provider of a challenge that is home-made."""
@@ -130,6 +131,7 @@ _TITLE = re.compile(rb"<title[^>]{0,200}>(.{0,400}?)</title", re.DOTALL | re.IGN
 _HEADING = re.compile(rb"<h[12][^>]{0,400}>(.{0,400}?)</h[12]", re.DOTALL | re.IGNORECASE)
 _SCRIPT = re.compile(rb"<(script|style)\b.*?(?:</\1\s*>|\Z)", re.DOTALL)
 _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
+_BLOCK = re.compile(rb"<(?:a |p)")
 _TAG = re.compile(rb"<[a-z!/][^<>]*>")
 _PERMITS = re.compile(rb"<(?:link\b|meta\b(?![^>]*refresh))")
 """Preconnections and content security policies: a page that may call a provider is none of its."""
@@ -163,7 +165,7 @@ def _by_body(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> st
     if status == 404 or status == 410 or (status >= 500 and status != 503) or not body:
         return None
     success = 200 <= status < 300
-    if success and body.count(b"<a ") + body.count(b"<p") > _MAX_BLOCKS:
+    if success and any(islice(_BLOCK.finditer(body), _MAX_BLOCKS, None)):
         return None
     start = body[:_LOOKED_AT].lower()
     return (

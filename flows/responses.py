@@ -30,6 +30,8 @@ class Response:
     """Every URL asked for, in order; the last one is `url`."""
     fetched_at: datetime | None = None
     attempts: int = 1
+    cleared: bool = False
+    """Searched for a challenge already, and none was found."""
 
     def header(self, name: str) -> str | None:
         """Return the first header of a name given in lower case, or None."""
@@ -142,6 +144,8 @@ def judge(entry: Entry, answer: Answer, homes: Sequence[str] = ()) -> Page | Fai
 
 def challenged(answer: Response) -> Fault | None:
     """Return the fault `blocked` that names who challenges us in the site's place, or None."""
+    if answer.cleared:
+        return None
     provider = challenges.provider(answer.status, answer.headers, answer.body)
     if provider is None:
         return None

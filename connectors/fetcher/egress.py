@@ -130,6 +130,8 @@ class Stream(httpcore.AsyncNetworkStream):
 
     async def aclose(self) -> None:
         """Drop the connection at once: what a server still sends is of no use to us."""
+        # Who still reads here must not take our going for the end of what was sent.
+        self._pipe.broken = ConnectionAbortedError("we have closed it")
         self._transport.abort()
 
     async def start_tls(
@@ -215,7 +217,7 @@ class _Pipe(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.ended = True
-        self.broken = exc
+        self.broken = exc or self.broken
         if self._connected:
             self._connected = False
             self._count(-1)

@@ -1,6 +1,6 @@
 """What may go wrong in a fetch, as an outcome, words for people, and whether it may pass."""
 
-import httpx
+import httpcore
 
 from flows import codings
 from flows.records import Outcome
@@ -20,7 +20,15 @@ class Stop(Exception):  # noqa: N818  # it ends a fetch, and is no error of ours
         self.passing = passing
 
 
-CAUGHT = (Stop, TimeoutError, httpx.TransportError, codings.Corrupt, codings.Unknown)
+CAUGHT = (
+    Stop,
+    TimeoutError,
+    httpcore.TimeoutException,
+    httpcore.NetworkError,
+    httpcore.ProtocolError,
+    codings.Corrupt,
+    codings.Unknown,
+)
 """All that servers can cause; anything else is a mistake of ours."""
 
 
@@ -29,7 +37,7 @@ def reason(error: Exception, in_body: bool) -> Reason:
     match error:
         case Stop():
             return error.outcome, error.detail, error.passing
-        case TimeoutError() | httpx.TimeoutException():
+        case TimeoutError() | httpcore.TimeoutException():
             return Outcome.TIMEOUT, str(error) or "no end in time", False
         case codings.Cut():
             return Outcome.TRUNCATED, str(error), False
@@ -43,7 +51,7 @@ def _of_transport(error: Exception, in_body: bool) -> Reason:
     if "too long" in text:  # what h11 says of a head that does not end
         return Outcome.HEADERS_TOO_LARGE, text, False
     if (
-        isinstance(error, httpx.NetworkError)
+        isinstance(error, httpcore.NetworkError)
         or "closed connection" in text
         or "disconnected" in text
     ):

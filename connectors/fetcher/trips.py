@@ -10,7 +10,6 @@ from typing import Protocol
 import httpx
 
 from connectors.fetcher.bodies import Body
-from connectors.fetcher.egress import CONNECT_S
 from connectors.fetcher.faults import CAUGHT, Stop, reason
 from connectors.fetcher.wants import Want
 from flows import challenges, codings, media, responses, urls
@@ -127,15 +126,11 @@ class Trip:
         found: dict[str, object] = {
             # The canonical target to the letter: httpx has its own mind about percent-encoding.
             "target": self.url[len(self.here or "") :].encode("ascii"),
-            "timeout": {"connect": CONNECT_S, "read": IDLE_S},
+            "timeout": {"read": IDLE_S},
         }
         if self.errand.turn:
-            found["trace"] = self._traced
+            found["sent"] = self.errand.turn.sent
         return found
-
-    async def _traced(self, event: str, _: object) -> None:
-        if event == "http11.send_request_headers.started" and self.errand.turn:
-            self.errand.turn.sent()
 
     def arrived(self, got: httpx.Response) -> str | None:
         """Take the head of an answer; return where it redirects to, or None."""

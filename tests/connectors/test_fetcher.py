@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 import httpcore
-import httpx
 import pytest
 
 from connectors.fetcher import PAGE, ROBOTS, SITEMAP, Stream, Want, bodies, transports
@@ -491,6 +490,37 @@ def test_connections_are_kept_and_let_go_by_origin() -> None:
     assert [asked.connection for asked in run(job).log] == [1, 1, 1, 2]
 
 
+def test_a_connection_that_rested_too_long_is_closed_and_not_asked_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(transports, "KEEP_ALIVE_S", 0.0)
+
+    async def job() -> tuple[Web, int]:
+        async with serving({"/": ok()}) as web, client() as visitor:
+            for _ in range(3):
+                await visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+                await asyncio.sleep(0.01)
+            return web, visitor._transports._egress.open
+
+    web, left_open = run(job)
+    assert (web.connections, left_open) == (3, 1)
+
+
+def test_closing_an_origin_ends_what_is_under_way_and_leaves_nothing_open() -> None:
+    async def job() -> tuple[Answer, int]:
+        letters = endless(head(200, "Content-Type: text/html"), b"a", 0.005)
+        async with serving({"/": letters}) as web, client() as visitor:
+            fetch = visitor.fetch(web.origin + "/", want=PAGE, origin=web.origin)
+            task = asyncio.create_task(fetch)
+            await asyncio.sleep(0.05)
+            await visitor.aclose(web.origin)
+            return await task, visitor._transports._egress.open
+
+    answer, left_open = run(job)
+    assert fault_of(answer).outcome is Outcome.TRUNCATED
+    assert left_open == 0
+
+
 def test_idle_connections_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transports, "MAX_OPEN", 3)
 
@@ -520,16 +550,12 @@ def test_idle_connections_make_room_for_others(monkeypatch: pytest.MonkeyPatch) 
     assert not untouched
 
 
-def test_the_private_attributes_that_the_fetcher_depends_on_are_there() -> None:
-    transport = httpx.AsyncHTTPTransport()
-    connection = httpcore.AsyncHTTPConnection(httpcore.Origin(b"http", b"a.test", 80))
-    inner = httpcore.AsyncHTTP11Connection(
+def test_the_private_attribute_that_the_fetcher_depends_on_is_there() -> None:
+    connection = httpcore.AsyncHTTP11Connection(
         httpcore.Origin(b"http", b"a.test", 80), httpcore.AsyncMockStream([])
     )
 
-    assert isinstance(transport._pool, httpcore.AsyncConnectionPool)
-    assert connection._connection is None
-    assert inner._h11_state.trailing_data == (b"", False)
+    assert connection._h11_state.trailing_data == (b"", False)
 
 
 def test_a_certificate_that_nobody_trusts_ends_the_fetch_before_the_request() -> None:
