@@ -12,8 +12,8 @@ import connectors
 import flows
 
 ROOT = Path(flows.__file__).parents[1]
-VERBS = {"ingest", "discover"}
-"""Modules that define a dataflow."""
+VERBS = {"ingest", "discover", "export"}
+"""Modules that are run: they define a dataflow, or a command."""
 WIRING = {"operators", "report"}
 """Modules that may know the engine or the dataset, and that connectors may use."""
 OUTSIDE = {"bytewax", "connectors", "httpx", "httpcore", "socket", "requests", "pebble"}
