@@ -202,7 +202,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._add_url(reading, Outcome.UNCHANGED, change=change)
             return Outcome.UNCHANGED
         self._add_url(reading, Outcome.OK, change=change)
-        self._add("pages", rows.page(reading, run_id=self._run.id))
+        run_id, settings_hash = self._run.id, self._settings_hash
+        self._add("pages", rows.page(reading, run_id=run_id, settings_hash=settings_hash))
         for chunk in rows.chunks(reading, run_id=self._run.id):
             self._add("chunks", chunk)
         self._text += 2 * len(reading.document.markdown) + len(reading.html or b"")

@@ -192,6 +192,8 @@ class Exchange:
     retry_after_s: float | None = None
     provider: str | None = None
     """Who blocked us, where the answer tells."""
+    fingerprint: str | None = None
+    """Digest of all that decides what is read of a page (`flows.remembered`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,7 +57,7 @@ def url(
     }
 
 
-def page(reading: Reading, *, run_id: str) -> Row:
+def page(reading: Reading, *, run_id: str, settings_hash: str) -> Row:
     """Return the row of `pages` of a page that is stored."""
     document = reading.document
     return {
@@ -82,6 +82,7 @@ def page(reading: Reading, *, run_id: str) -> Row:
             for price in document.prices
         ],
         "html": reading.html,
+        "settings_hash": settings_hash,
     }
 
 
@@ -223,6 +224,7 @@ _EXCHANGE = (
     "fetched_at",
     "retry_after_s",
     "provider",
+    "fingerprint",
 )
 
 

@@ -74,6 +74,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         settings_hash=_TEXT,
         chunks=_COUNT,
         ai_signals=_TEXT,
+        fingerprint=_TEXT,
     ),
     "pages": _schema(
         "pages",
@@ -101,6 +102,7 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         lastmod=_INSTANT,
         fetched_at=_INSTANT,
         html=pa.binary(),
+        settings_hash=_TEXT,
     ),
     "chunks": _schema(
         "chunks",

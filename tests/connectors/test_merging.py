@@ -90,7 +90,7 @@ def test_ten_times_the_pages_take_no_more_of_arrows_memory(
 def peak_of_merging(folder: Path, count: int) -> int:
     """Return the most bytes that Arrow held whenever a part of so many pages was written."""
     read = [samples.reading(f"/{n:05d}", f"{n:05d}" * 800, chunks=0) for n in range(count)]
-    told = [rows.page(one, run_id="r") for one in read]
+    told = [rows.page(one, run_id="r", settings_hash="s") for one in read]
     batches = [schema.table("pages", told[at : at + 50]) for at in range(0, count, 50)]
     paths = written(folder, "pages", batches)
     del batches

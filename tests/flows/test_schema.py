@@ -27,10 +27,10 @@ PROMISED = {
     "urls": "run_id site url outcome change detail method sitemap sitemaps methods referrer depth "
     "phase lastmod lastmod_raw changefreq priority alternates status final_url content_type etag "
     "last_modified attempts bytes elapsed_ms fetched_at retry_after_s provider canonical_url "
-    "duplicate_of content_hash settings_hash chunks ai_signals",
+    "duplicate_of content_hash settings_hash chunks ai_signals fingerprint",
     "pages": "run_id site url canonical_url title description lang author published_at "
     "modified_at markdown html_bytes html_tokens tokens content_hash extraction links structured "
-    "prices method sitemap lastmod fetched_at html",
+    "prices method sitemap lastmod fetched_at html settings_hash",
     "chunks": "chunk_id run_id site url title chunk_index text heading_path anchor token_count "
     "start end content_hash lang method sitemap lastmod fetched_at",
     "sitemaps": "run_id site url method parent depth kind status final_url content_type bytes "
@@ -45,7 +45,7 @@ def url_row(row: Any = None) -> schema.Row:
 
 WRITTEN = {
     "urls": url_row(),
-    "pages": rows.page(samples.reading(html=b"<p>"), run_id="r"),
+    "pages": rows.page(samples.reading(html=b"<p>"), run_id="r", settings_hash="s"),
     "chunks": rows.chunks(samples.reading(), run_id="r")[0],
     "sitemaps": rows.sitemap(samples.sitemap(), run_id="r"),
     "alerts": rows.alert(samples.alert(), run_id="r"),
@@ -113,7 +113,7 @@ def test_signs_that_no_store_takes_are_replaced_at_every_depth() -> None:
         chunks=(replace(dirty.chunks[0], heading_path=("\0", "x\ud800")),),
     )
 
-    page = schema.table("pages", [rows.page(dirty, run_id="r")]).to_pylist()[0]
+    page = schema.table("pages", [rows.page(dirty, run_id="r", settings_hash="s")]).to_pylist()[0]
     chunk = schema.table("chunks", rows.chunks(dirty, run_id="r")).to_pylist()[0]
 
     assert (page["markdown"], page["title"]) == ("a�b�c", "�")
@@ -147,7 +147,11 @@ def test_any_instant_is_stored_in_utc_or_not_at_all(
 def test_an_amount_that_does_not_fit_exactly_leaves_a_price_without_amount(amount: str) -> None:
     read = samples.reading()
     price = Price(amount=Decimal(amount), currency="EUR")
-    row = rows.page(replace(read, document=replace(read.document, prices=(price,))), run_id="r")
+    row = rows.page(
+        replace(read, document=replace(read.document, prices=(price,))),
+        run_id="r",
+        settings_hash="s",
+    )
 
     prices = schema.table("pages", [row])["prices"].to_pylist()
 
@@ -171,7 +175,10 @@ def test_no_text_and_no_instant_is_refused_by_a_file(text: str, moment: datetime
         document=replace(read.document, title=text, published_at=moment, structured=text),
     )
 
-    for name, row in (("urls", url_row(read)), ("pages", rows.page(read, run_id=text))):
+    for name, row in (
+        ("urls", url_row(read)),
+        ("pages", rows.page(read, run_id=text, settings_hash="s")),
+    ):
         file = io.BytesIO()
         pq.write_table(schema.table(name, [row]), file)
         assert pq.read_table(file).num_rows == 1
@@ -197,7 +204,7 @@ def test_a_table_opens_with_every_common_reader(name: str, count: int, tmp_path:
 
 def test_a_stored_page_and_its_chunks_share_their_attribution() -> None:
     read: Reading = samples.reading()
-    page = rows.page(read, run_id="r")
+    page = rows.page(read, run_id="r", settings_hash="s")
 
     for chunk in rows.chunks(read, run_id="r"):
         shared = ("run_id", "site", "url", "method", "sitemap", "lastmod", "fetched_at")

@@ -21,7 +21,10 @@ def counted(*said: Reading | Failure, sites: Sequence[str] = ()) -> Totals:
     urls = [rows.url(row, run_id="r", settings_hash="s") for row in said]
     stored = [row for row in said if isinstance(row, Reading)]
     found.add("urls", schema.table("urls", urls))
-    found.add("pages", schema.table("pages", [rows.page(row, run_id="r") for row in stored]))
+    found.add(
+        "pages",
+        schema.table("pages", [rows.page(row, run_id="r", settings_hash="s") for row in stored]),
+    )
     chunks = [chunk for row in stored for chunk in rows.chunks(row, run_id="r")]
     found.add("chunks", schema.table("chunks", chunks))
     return found
