@@ -14,7 +14,12 @@ def store(root: Path, *readings: Reading, run_id: str = "r1") -> None:
     """Make the given pages all that the corpus holds of their sites."""
     for site in {reading.entry.site for reading in readings}:
         mine = sorted((r for r in readings if r.entry.site == site), key=lambda r: r.entry.url)
-        put(root, site, "pages", (rows.page(reading, run_id=run_id) for reading in mine))
+        put(
+            root,
+            site,
+            "pages",
+            (rows.page(reading, run_id=run_id, settings_hash="s") for reading in mine),
+        )
         chunks = (row for reading in mine for row in rows.chunks(reading, run_id=run_id))
         put(root, site, "chunks", chunks)
 
