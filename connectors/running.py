@@ -84,8 +84,8 @@ def begin(flow: str, *, reads: bool = True, **defaults: object) -> Running:
         dataset = Dataset(settings.out)
         run = dataset.open_run(settings.content_hash, package_version(), plan=plan)
     except (ValueError, OSError) as why:
-        _refuse(why)
-    _disarm(os.environ)
+        refuse(why)
+    disarm(os.environ)
     stop = Stop()
     stop.listen()
     screen = Progress()
@@ -158,13 +158,14 @@ def _with_demo(settings: Settings) -> Settings:
     )
 
 
-def _disarm(env: "os._Environ[str]") -> None:
+def disarm(env: "os._Environ[str]") -> None:
     """Unset the switch of Bytewax's web server where somebody meant to turn it off."""
     if env.get(DATAFLOW_API, "-").strip().lower() in ("", "0", "false", "no", "off"):
         del env[DATAFLOW_API]
 
 
-def _refuse(why: Exception) -> NoReturn:
+def refuse(why: Exception) -> NoReturn:
+    """End the process with one line that says why it does not begin."""
     sys.exit(f"sitewax: {why}")
 
 

@@ -125,14 +125,8 @@ class Settings:
     @classmethod
     def from_env(cls, env: Mapping[str, str], **defaults: object) -> "Settings":
         """Return what `env` states over `defaults`, or raise ValueError in one line."""
-        unknown = sorted(name for name in env if name.startswith(PREFIX) and name not in names())
-        if unknown:
-            raise ValueError(f"{unknown[0]} is not a setting; see python -m flows.ingest --help")
-        stated = {}
-        for name, knob in names().items():
-            if env.get(name, "").strip():
-                stated[knob.field] = knob.read(name, env[name].strip())
-        return _checked(cls(**(defaults | stated)))  # type: ignore[arg-type]  # read by type above
+        told = defaults | stated(cls, env, PREFIX, command="flows.ingest")
+        return _checked(cls(**told))  # type: ignore[arg-type]  # read by type
 
     @property
     def product_token(self) -> str:
@@ -157,28 +151,41 @@ class Knob:
     meaning: str
 
 
-@cache
-def names() -> dict[str, Knob]:
-    """Return every variable by its name, in the order of the fields."""
-    meanings = _field_docs(Settings)
-    hints = typing.get_type_hints(Settings)
+def stated(record: type, env: Mapping[str, str], prefix: str, *, command: str) -> dict[str, object]:
+    """Return the fields of a record of settings that `env` states; ValueError in one line."""
+    known = names(record, prefix)
+    unknown = sorted(name for name in env if name.startswith(prefix) and name not in known)
+    if unknown:
+        raise ValueError(f"{unknown[0]} is not a setting; see python -m {command} --help")
     return {
-        PREFIX + f.name.upper(): Knob(
+        knob.field: knob.read(name, env[name].strip())
+        for name, knob in known.items()
+        if env.get(name, "").strip()
+    }
+
+
+@cache
+def names(record: type = Settings, prefix: str = PREFIX) -> dict[str, Knob]:
+    """Return every variable by its name, in the order of the fields."""
+    meanings = _field_docs(record)
+    hints = typing.get_type_hints(record)
+    return {
+        prefix + f.name.upper(): Knob(
             field=f.name,
             read=_READERS[hints[f.name]],
             default=_as_written(f.default),
             meaning=meanings[f.name],
         )
-        for f in fields(Settings)
+        for f in fields(record)
     }
 
 
-def manual(command: str, about: str) -> str:
+def manual(command: str, about: str, knobs: Mapping[str, Knob] | None = None) -> str:
     """Return the text of `--help`: how to call `command`, and every setting."""
     lines = [
         f"{about}\n\n    {command}\n\nSettings are environment variables (default in brackets):\n"
     ]
-    for name, knob in names().items():
+    for name, knob in (knobs or names()).items():
         lines.append(f"  {name} [{knob.default}]")
         lines.append(
             textwrap.fill(knob.meaning, 96, initial_indent=" " * 6, subsequent_indent=" " * 6)
@@ -206,7 +213,7 @@ def _as_written(value: object) -> str:
             return ",".join(map(_as_written, value)) or NOTHING
         case float():
             return f"{value:g}"
-    return str(value)
+    return str(value) or NOTHING
 
 
 def _checked(settings: Settings) -> Settings:

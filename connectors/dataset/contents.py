@@ -1,13 +1,14 @@
 """What the corpus holds, streamed: a reader beside the runs that write it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 
 from connectors.dataset import files
 from connectors.dataset.corpus import file_name
-from flows.schema import conform
+from flows.schema import SCHEMAS, conform
 
 
 def places(root: Path, name: str, sites: Collection[str] = ()) -> list[Path]:
@@ -35,3 +36,29 @@ def tables(root: Path, name: str, sites: Collection[str] = ()) -> Iterator[pa.Ta
     for path in places(root, name, sites):
         for rows in files.read(path):
             yield conform(name, rows)
+
+
+def sites(root: Path) -> dict[str, Path]:
+    """Return the file of pages of each site that the corpus holds pages of."""
+    found = {}
+    for path in places(root, "pages"):
+        first = next(files.read(path, ["site"]), None)
+        if first is not None and first.num_rows:
+            found[str(first["site"][0])] = path
+    return found
+
+
+def chosen(
+    root: Path, name: str, site: str, urls: Sequence[str], columns: Sequence[str]
+) -> pa.Table:
+    """Return the rows of some pages of a site, in the order of the file; none where it is gone.
+
+    Only row groups that may hold one of the URLs are read.
+    """
+    path = root / "corpus" / name / file_name(site)
+    if not path.exists():
+        return SCHEMAS[name].empty_table().select(list(columns))
+    url = ds.field("url")
+    spans = (url >= min(urls)) & (url <= max(urls))
+    source = ds.dataset(str(path), schema=SCHEMAS[name])
+    return source.to_table(columns=list(columns), filter=spans & url.isin(list(urls)))
