@@ -1,7 +1,8 @@
 """The last run as a table for people: `python -m flows.report [DIR] [--fail-on warning|error]`.
 
 Exit status: 0 complete, 2 bad usage or no dataset, 3 integrity broken, 4 alerts at or above
-`--fail-on`, 5 run not complete (unfinished, or a site failed as a whole).
+`--fail-on`, 5 run not complete (unfinished, or a site failed as a whole), 6 an index is not in
+step with the corpus.
 """
 
 import argparse
@@ -16,7 +17,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows import totals
+from connectors.indexing import reports
+from flows import index_report, totals
 from flows.schema import TABLES
 from flows.summary import gravity, render
 
@@ -39,15 +41,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         run = newest(given.folder)
         report, alarms = read(run), alerts(run)
+        indexes = list(reports.read(given.folder))
     except (OSError, ValueError) as error:
         sys.stderr.write(f"flows.report: {str(error).splitlines()[0]}\n")
         return 2
     sys.stdout.write(render(report, alerts=alarms, folder=given.folder))
-    return status(report, given.fail_on)
+    sys.stdout.writelines(f"{index_report.line(index)}\n" for index in indexes)
+    return status(report, given.fail_on, indexes)
 
 
-def status(report: Mapping[str, Any], fail_on: str | None = None) -> int:
-    """Return the exit status that a report deserves.
+def status(
+    report: Mapping[str, Any],
+    fail_on: str | None = None,
+    indexes: Iterable[Mapping[str, Any]] = (),
+) -> int:
+    """Return the exit status that a report deserves, with those of the dataset's indexes.
 
     >>> status({"status": "complete", "total": {"alerts": {"warning": 2}}}, "warning")
     4
@@ -57,7 +65,9 @@ def status(report: Mapping[str, Any], fail_on: str | None = None) -> int:
     if report["status"] not in {"complete", "stopped_by_budget"}:
         return 5
     grave = {"warning": ("warning", "error"), "error": ("error",)}.get(fail_on or "", ())
-    return 4 if any(report["total"]["alerts"].get(severity) for severity in grave) else 0
+    if any(report["total"]["alerts"].get(severity) for severity in grave):
+        return 4
+    return 0 if all(map(index_report.is_in_step, indexes)) else 6
 
 
 def newest(folder: Path) -> Path:

@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from flows import tokens, urls
+from flows.secret import Secret
 
 PREFIX = "INGEST_"
 NOTHING = "–"  # noqa: RUF001  # an en dash is what tables print
@@ -423,6 +424,7 @@ _READERS: dict[object, Callable[[str, str], object]] = {
         lambda text: tuple(map(ipaddress.ip_network, _split(text))), "networks, e.g. 127.0.0.1/32"
     ),
     Path: lambda _, text: Path(text),
+    Secret: lambda _, text: Secret(text),
     str: lambda _, text: text,
     bool: _reader(
         lambda text: {"0": False, "1": True}[text] if text in "01" else int("?"), "0 or 1"

@@ -1,5 +1,6 @@
 """A person reads how the last run went; a program reads it from the exit status."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -200,3 +201,15 @@ def test_alerts_are_listed_gravest_first_and_at_most_twenty() -> None:
     assert "alerts: 30 warning" in text
     assert text.count("no_sitemap") == 20
     assert "… and 10 more" in text
+
+
+def test_an_index_that_is_not_in_step_exits_6(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest(tmp_path, samples.reading(), samples.end(1))
+    told = {"store": "lancedb://x", "table": "chunks", "model": "m", "status": "unfinished"}
+    (tmp_path / "index").mkdir()
+    (tmp_path / "index" / "x.json").write_text(json.dumps(told | {"sites": {}}))
+
+    assert report.main([str(tmp_path)]) == 6
+    assert "index lancedb://x chunks (m): not finished" in capsys.readouterr().out
