@@ -22,16 +22,19 @@ from connectors.guest import Guest
 from connectors.loop import EventLoop
 from connectors.visits import Answer, Visits
 from flows import discovery, links, schema, traps, urls
-from flows.operators import Decision, Repeats, Waiting
+from flows.operators import Decision, OnEntries, Repeats, Waiting
 from flows.records import (
     Alert,
     AllDeclared,
+    Entries,
     Entry,
     Failure,
+    LeftOut,
     Outcome,
     Page,
     Rules,
     Sighting,
+    Sightings,
     SiteEnd,
     SitemapRead,
 )
@@ -43,7 +46,7 @@ WINDOW = 2_000
 read on. Bounds memory, and leaves the fetcher always something to do."""
 
 BATCH = 500
-"""Entries that a source hands over at once."""
+"""Entries, or lists of them, that a source hands over at once."""
 
 PAGES = 16
 """Pages that a source hands over at once."""
@@ -51,7 +54,7 @@ PAGES = 16
 HELD = 64
 """Answers of one process that wait to be read by the dataflow; beyond that no request starts."""
 
-Discovered = Rules | Entry | SitemapRead | Alert | AllDeclared
+Discovered = Rules | Entry | Entries | SitemapRead | Alert | AllDeclared
 Returned = Answer | Entry | Alert | SiteEnd
 
 
@@ -115,6 +118,9 @@ class Crawl:
         self._all_found = False
         self._answers: deque[Answer] = deque()
         self._issued = self._settled = self._pending = 0
+        self._added = self._taken = 0
+        """Entries that discovery has handed over, and those of them that went into the dataflow;
+        each counted by the one thread that it happens on."""
         self._rows = len(committed)
         self._aliases = Aliases(committed)
         self._notes = 0
@@ -143,7 +149,9 @@ class Crawl:
                 raise StopIteration
             self._said_all = True
             return [AllDeclared(site=self.site.origin)]
-        self._issued += sum(isinstance(item, Entry) for item in batch)
+        entries = sum(map(_count, batch))
+        self._issued += entries
+        self._taken += entries
         self._notes += sum(isinstance(item, SitemapRead | Alert) for item in batch)
         return batch
 
@@ -152,11 +160,15 @@ class Crawl:
         for decision in decisions:
             if isinstance(decision, Waiting):
                 self._waiting += decision.change
-                continue
-            self._settled += decision.count if isinstance(decision, Repeats) else 1
-            self._notes += isinstance(decision, Sighting)
-            if isinstance(decision, Entry | Failure):
-                self._settle_one(decision)
+            elif isinstance(decision, Repeats):
+                self._settled += decision.count
+            else:
+                count = len(_entries_of(decision))
+                self._settled += count
+                if isinstance(decision, Sighting | Sightings):
+                    self._notes += count
+                else:
+                    self._settle(decision)
 
     def answered(self) -> list[Returned]:
         """Return what came back from the Web, links as entries; ends with the site's `SiteEnd`.
@@ -188,19 +200,28 @@ class Crawl:
         if self.fault is not None:
             raise self.fault
 
-    def _settle_one(self, decision: Entry | Failure) -> None:
-        if isinstance(decision, Failure) and decision.trap:
-            self._trapped[decision.trap] += 1
-        entry = decision if isinstance(decision, Entry) else decision.entry
-        if urls.hash64(schema.clean(entry.url)) in self._committed:
-            return
-        self._rows += 1
-        if isinstance(decision, Failure):
-            self._over_budget |= decision.outcome is Outcome.BUDGET and not decision.trap
+    def _settle(self, decision: Entry | Entries | Failure | LeftOut) -> None:
+        """Count the rows that will come of a decision; what it admits is asked for."""
+        new = self._without_row(decision)
+        self._rows += len(new)
+        if isinstance(decision, Failure | LeftOut):
+            trap = decision.trap if isinstance(decision, Failure) else None
+            if trap:
+                self._trapped[trap] += 1
+            elif new and decision.outcome is Outcome.BUDGET:
+                self._over_budget = True
         elif self._fetches:
-            self._pending += 1
-            self._aliases.know(decision.url)
-            self._loop.call(self.visits.add, decision)
+            self._pending += len(new)
+            for entry in new:
+                self._aliases.know(entry.url)
+                self._loop.call(self.visits.add, entry)
+
+    def _without_row(self, decision: Entry | Entries | Failure | LeftOut) -> Entries | list[Entry]:
+        """Return the entries of a decision of which an earlier start has written no row."""
+        entries = _entries_of(decision)
+        if not self._committed:
+            return entries
+        return [e for e in entries if urls.hash64(schema.clean(e.url)) not in self._committed]
 
     def _returned(self, answer: Answer) -> Iterable[Answer | Entry]:
         if isinstance(answer, Page) and self._reads and self._aliases.hold(answer):
@@ -262,6 +283,7 @@ class Crawl:
 
     def add(self, item: Discovered) -> None:
         """Hand over what discovery found."""
+        self._added += _count(item)
         self._found.append(item)
 
     async def put(self, item: Discovered) -> None:
@@ -279,7 +301,7 @@ class Crawl:
     def has_room(self) -> bool:
         """Whether the site's sitemaps should be read on."""
         in_flow = self._issued - self._settled - self._waiting
-        under_way = len(self._found) + in_flow + self._pending
+        under_way = self._added - self._taken + in_flow + self._pending
         return under_way < WINDOW or self.visits.closed
 
     def found_all(self) -> None:
@@ -289,3 +311,17 @@ class Crawl:
     def _take(self, answer: Answer) -> None:
         self._held.change(1)
         self._answers.append(answer)
+
+
+def _count(item: Discovered) -> int:
+    """Return how many entries something discovered is."""
+    return len(item) if isinstance(item, Entries) else isinstance(item, Entry)
+
+
+def _entries_of(decision: OnEntries) -> Entries | list[Entry]:
+    """Return the entries that a decision is about."""
+    if isinstance(decision, Entries):
+        return decision
+    if isinstance(decision, LeftOut | Sightings):
+        return decision.entries
+    return [decision if isinstance(decision, Entry) else decision.entry]

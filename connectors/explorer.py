@@ -11,7 +11,7 @@ from connectors.reading import Reading, why
 from flows import alerts, discovery, links, llms, responses, robots, urls
 from flows.discovery import Candidate, Plan
 from flows.politeness import CRAWL_DELAY_CEILING_S
-from flows.records import Attribution, Entry, Method, Outcome, Rules, SitemapRead
+from flows.records import Attribution, Declared, Entries, Entry, Method, Outcome, Rules, SitemapRead
 from flows.responses import Answer, Fault, Response
 
 logger = logging.getLogger(__name__)
@@ -203,8 +203,8 @@ class _Explorer:
         if not listed:
             return
         at = Attribution(method=Method.LLMS, sitemap=url)
-        for page in listed:
-            await self._crawl.put(Entry(site=self._site, url=page, attribution=at))
+        pages = [Declared(page) for page in listed]
+        await self._crawl.put(Entries(site=self._site, attribution=at, declared=pages))
         await self._crawl.put(
             SitemapRead(
                 site=self._site,

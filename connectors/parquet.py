@@ -2,8 +2,10 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
+import pyarrow as pa
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
 from connectors.dataset import Run
@@ -15,10 +17,12 @@ from flows.records import (
     Alert,
     Change,
     Failure,
+    LeftOut,
     Outcome,
     Reading,
     Row,
     Sighting,
+    Sightings,
     SiteEnd,
     SitemapRead,
 )
@@ -36,8 +40,8 @@ MOST_BYTES: Final = 4 << 20
 MOST_ROWS: Final = 5_000
 """Rows that wait for a commit."""
 
-OnRow = Callable[[str, Outcome], None]
-"""Told the site and the outcome of each URL that leaves, for the progress line."""
+OnRows = Callable[[Outcome, int], None]
+"""Told how many URLs leave, and their outcome, for the progress line."""
 
 
 class ParquetSink(FixedPartitionedSink[Row, None]):
@@ -60,13 +64,13 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
         sites: Sequence[str],
         settings_hash: str,
         *,
-        on_row: OnRow | None = None,
+        on_rows: OnRows | None = None,
     ) -> None:
         """Write to `run`, which ends when each of `sites` has ended."""
         self._run = run
         self._sites = tuple(sites)
         self._settings_hash = settings_hash
-        self._on_row = on_row
+        self._on_rows = on_rows
 
     def list_parts(self) -> list[str]:
         """Return the shards of the run."""
@@ -79,7 +83,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
     def build_part(self, step_id: str, for_part: str, resume_state: None) -> "_Partition":
         """Become the writer of a shard; its leftovers are put in order first."""
         del step_id, resume_state
-        return _Partition(self._run, int(for_part), self._sites, self._settings_hash, self._on_row)
+        return _Partition(self._run, int(for_part), self._sites, self._settings_hash, self._on_rows)
 
 
 class _Site:
@@ -117,7 +121,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         shard: int,
         sites: Sequence[str],
         settings_hash: str,
-        on_row: OnRow | None,
+        on_rows: OnRows | None,
     ) -> None:
         run.claim(shard)
         self._run = run
@@ -125,7 +129,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._all_sites = sites
         self._due = {site for site in sites if run.shard_of(site) == shard}
         self._settings_hash = settings_hash
-        self._on_row = on_row
+        self._on_rows = on_rows
         self._sites: dict[str, _Site] = {}
         self._told = {_told(*key) for key in run.told(shard)}
         self._stored = self._commits = 0
@@ -154,13 +158,19 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _take(self, row: Row) -> None:
         if isinstance(row, (Failure, Reading)):
             self._take_url(row)
+        elif isinstance(row, LeftOut):
+            self._take_list(row)
         elif isinstance(row, SiteEnd):
             self._site(row.site).end = row
             self._ending.add(row.site)
         else:
             self._take_note(row)
 
-    def _take_note(self, row: Sighting | SitemapRead | Alert) -> None:
+    def _take_note(self, row: Sighting | Sightings | SitemapRead | Alert) -> None:
+        if isinstance(row, Sightings):
+            self._site(row.entries.site).notes += len(row.entries)
+            self._add_block("sightings", rows.sightings(row, run_id=self._run.id))
+            return
         site = row.entry.site if isinstance(row, Sighting) else row.site
         self._site(site).notes += 1
         if isinstance(row, Sighting):
@@ -188,8 +198,22 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._add_url(row, outcome, change=change, duplicate_of=row.duplicate_of)
         if outcome is not Outcome.OK and row.links:
             self._add("links", rows.links(row, run_id=self._run.id))
-        if self._on_row is not None:
-            self._on_row(row.entry.site, outcome)
+        if self._on_rows is not None:
+            self._on_rows(outcome, 1)
+
+    def _take_list(self, row: LeftOut) -> None:
+        site, entries = self._site(row.entries.site), row.entries
+        if site.committed:
+            new = [d for d in entries.declared if hash64(schema.clean(d.url)) not in site.committed]
+            entries = entries.only(new)
+        if not entries:
+            return
+        site.rows += len(entries)
+        told = replace(row, entries=entries)
+        made = rows.left_out(told, run_id=self._run.id, settings_hash=self._settings_hash)
+        self._add_block("urls", made)
+        if self._on_rows is not None:
+            self._on_rows(row.outcome, len(entries))
 
     def _take_page(self, reading: Reading, site: _Site) -> Outcome:
         url, content = reading.entry.url, reading.document.content_hash
@@ -231,6 +255,10 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._waiting[table].append(row)
         self._rows += 1
 
+    def _add_block(self, table: str, block: pa.Table) -> None:
+        self._blocks[table].append(block)
+        self._rows += block.num_rows
+
     def _site(self, site: str) -> _Site:
         if site not in self._sites:
             self._sites[site] = _Site(self._run, site)
@@ -239,7 +267,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _is_due(self) -> bool:
         pages = len(self._waiting["pages"])
         enough = min(max(self._stored // 8, FEW_PAGES), MANY_PAGES) if self._stored else 1
-        if not self._commits and self._waiting["urls"]:
+        if not self._commits and (self._waiting["urls"] or self._blocks["urls"]):
             return True
         return pages >= enough or self._text >= MOST_BYTES or self._rows >= MOST_ROWS
 
@@ -249,7 +277,10 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._clear()
         if not self._rows:
             return
-        tables = {name: schema.table(name, found) for name, found in self._waiting.items()}
+        tables = {
+            name: pa.concat_tables([schema.table(name, found), *self._blocks[name]])
+            for name, found in self._waiting.items()
+        }
         self._run.commit(self._shard, tables)
         self._stored += tables["pages"].num_rows
         self._commits += 1
@@ -257,6 +288,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
 
     def _clear(self) -> None:
         self._waiting: dict[str, list[schema.Row]] = {name: [] for name in (*TABLES, *NOTES)}
+        self._blocks: dict[str, list[pa.Table]] = {name: [] for name in (*TABLES, *NOTES)}
         self._rows = 0
         self._text = 0
 

@@ -39,9 +39,9 @@ class Progress:
         self._crawls = crawls
         self._thread.start()
 
-    def count(self, _: str, outcome: str) -> None:
-        """Count one row."""
-        self._outcomes[outcome] += 1
+    def count(self, outcome: str, rows: int) -> None:
+        """Count rows."""
+        self._outcomes[outcome] += rows
 
     def above(self, line: str) -> None:
         """Write a line where the living line does not overwrite it."""

@@ -1,7 +1,7 @@
 """Reading one sitemap: as fast as it comes, as far as there is room, and telling how it was."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from connectors.backlog import Backlog
@@ -9,7 +9,7 @@ from connectors.crawl import Crawl
 from connectors.fetcher import Stream
 from flows import alerts, media, responses, sitemaps
 from flows.discovery import Candidate, Plan
-from flows.records import Attribution, Entry, Method, Outcome, SitemapRead
+from flows.records import Attribution, Declared, Entries, Method, Outcome, SitemapRead
 from flows.responses import Answer, Fault
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ GUESSED = (Method.PROBE, Method.HTML)
 """Methods that only suppose a sitemap: one that is a web page is no news."""
 
 
-Item = sitemaps.Declared | sitemaps.Child
+Items = Sequence[Declared | sitemaps.Child]
 
 
 class Reading:
@@ -44,7 +44,7 @@ class Reading:
         self._url = candidate.url
         """Where the sitemap was really read, after redirects."""
         self._reader: sitemaps.Reader | None = None
-        self._items: Iterator[Item] = iter(())
+        self._found: Iterator[Items] = iter(())
 
     async def take(self, got: Stream | Fault, backlog: Backlog) -> None:
         """Take the answer to its end.
@@ -58,8 +58,8 @@ class Reading:
         self._reader = reader = sitemaps.Reader(self._url, now=datetime.now(UTC))
         async for piece in got:
             backlog.put(piece)
-            while self._crawl.has_room() and (item := self._next(reader, backlog)):
-                self._put(item)
+            while self._crawl.has_room() and (items := self._next(reader, backlog)):
+                self._put(items)
             if reader.stopped:
                 return
 
@@ -69,11 +69,10 @@ class Reading:
         if reader is None:
             await self._tell_missing(answer)
             return False
-        while item := self._next(reader, backlog):
+        while items := self._next(reader, backlog):
             await self._crawl.room()
-            self._put(item)
-        for item in reader.close(complete=not isinstance(answer, Fault)):
-            self._put(item)
+            self._put(items)
+        self._put(reader.close(complete=not isinstance(answer, Fault)))
         is_sitemap = reader.kind not in (None, "html")
         if not is_sitemap and self._candidate.method in GUESSED:
             self._plan.was_page(self._candidate)
@@ -82,37 +81,27 @@ class Reading:
         await self._tell_oddities(answer, reader)
         return is_sitemap
 
-    def _next(self, reader: sitemaps.Reader, backlog: Backlog) -> Item | None:
-        """Return the next of what has come, one at a time: little data may unpack to much."""
+    def _next(self, reader: sitemaps.Reader, backlog: Backlog) -> Items:
+        """Return some of what has come, nothing when there is no more."""
         while True:
-            item = next(self._items, None)
-            if item is not None:
-                return item
+            if items := next(filter(None, self._found), ()):
+                return items
             data = b"" if reader.stopped else backlog.take()
             if not data:
-                return None
-            self._items = reader.stream(data)
+                return ()
+            self._found = reader.stream(data)
 
-    def _put(self, item: Item) -> None:
-        if isinstance(item, sitemaps.Child):
-            self._plan.child(self._candidate, item.url)
-        else:
-            self._crawl.add(self._entry(item))
-
-    def _entry(self, item: sitemaps.Declared) -> Entry:
-        at = Attribution(
-            method=self._candidate.method, sitemap=self._url, depth=self._candidate.depth
-        )
-        return Entry(
-            site=self._site,
-            url=item.url,
-            attribution=at,
-            lastmod=item.lastmod,
-            lastmod_raw=item.lastmod_raw,
-            changefreq=item.changefreq,
-            priority=item.priority,
-            alternates=item.alternates,
-        )
+    def _put(self, items: Items) -> None:
+        declared = []
+        for item in items:
+            if isinstance(item, sitemaps.Child):
+                self._plan.child(self._candidate, item.url)
+            else:
+                declared.append(item)
+        if declared:
+            found = self._candidate
+            at = Attribution(method=found.method, sitemap=self._url, depth=found.depth)
+            self._crawl.add(Entries(site=self._site, attribution=at, declared=declared))
 
     async def _tell_missing(self, answer: Answer) -> None:
         """Tell that there is nothing to read; a guess that was wrong is no news."""

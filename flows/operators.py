@@ -11,7 +11,16 @@ from bytewax.dataflow import operator
 from bytewax.operators import KeyedStream, StatefulBatchLogic
 
 from flows import discovery, policy
-from flows.records import AllDeclared, Entry, Failure, Rules, Sighting
+from flows.records import (
+    AllDeclared,
+    Entries,
+    Entry,
+    Failure,
+    LeftOut,
+    Rules,
+    Sighting,
+    Sightings,
+)
 from flows.settings import Settings
 from flows.traps import LINKED
 
@@ -36,13 +45,19 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """So many more, or fewer, links of one site wait for the end of its lists to be decided."""
+    """So many more, or fewer, URLs of one site wait for the end of its lists to be decided."""
 
     change: int
 
 
-Decision = Entry | Failure | Sighting | Repeats | Waiting
-"""An entry admitted, one refused, a further attribution of a known URL, or nothing to fetch."""
+OnEntries = Entry | Entries | Failure | LeftOut | Sighting | Sightings
+"""Entries admitted, refused, or named again in another place; one or many."""
+
+Decision = OnEntries | Repeats | Waiting
+"""What is decided, and how many need no decision, or wait for one."""
+
+DECIDING = (Rules, Entry, Entries, AllDeclared)
+"""What a site sends by which it is decided what to fetch."""
 
 MOST_WAITING = 10_000
 """Links of a site that wait to be decided until its lists have been read."""
@@ -77,18 +92,22 @@ class _FirstSeen(_Stateless):
     def __init__(self) -> None:
         self._seen = discovery.Seen()
 
-    def on_batch(self, values: list[Rules | AllDeclared | Entry]) -> tuple[Iterable[Any], bool]:
-        out: list[Any] = []
-        repeats = 0
-        for value in values:
-            new = self._seen.take(value) if isinstance(value, Entry) else value
-            if new is None:
-                repeats += 1
-            else:
-                out.append(new)
-        if repeats:
-            out.append(Repeats(repeats))
-        return out, self.RETAIN
+    def on_batch(self, values: list[Any]) -> tuple[Iterable[Any], bool]:
+        return [told for value in values for told in self._known(value)], self.RETAIN
+
+    def _known(self, value: Any) -> Iterator[Any]:  # noqa: ANN401  # whatever comes
+        if isinstance(value, Entry):
+            yield self._seen.take(value) or Repeats(1)
+        elif isinstance(value, Entries):
+            new, again = self._seen.take_all(value)
+            if new:
+                yield new
+            if again:
+                yield Sightings(entries=again)
+            if repeats := len(value) - len(new) - len(again):
+                yield Repeats(repeats)
+        else:
+            yield value
 
 
 def first_seen(step_id: str, entries: KeyedStream[Any]) -> KeyedStream[Any]:
@@ -97,7 +116,7 @@ def first_seen(step_id: str, entries: KeyedStream[Any]) -> KeyedStream[Any]:
 
 
 class _Admit(_Stateless):
-    """The gate of a site, and the links that a sitemap still being read may yet declare."""
+    """The gate of a site, and the links that a list still being read may yet declare."""
 
     def __init__(self, settings: Settings) -> None:
         self._gate = policy.Gate(settings)
@@ -114,10 +133,23 @@ class _Admit(_Stateless):
             yield from self._end_waiting()
         elif isinstance(value, Entry):
             yield self._first_word(value)
-        elif isinstance(value, Sighting) and value.entry.url in self._waiting:
-            yield from self._declared(value)
+        elif isinstance(value, Entries):
+            yield from self._counted(lambda: self._gate.sort(value))
+        elif isinstance(value, Sightings) and self._waiting:
+            for entry in value.entries:
+                yield from self._again(Sighting(entry=entry))
+        elif isinstance(value, Sighting):
+            yield from self._again(value)
         else:
             yield value
+
+    def _counted(self, decide: Callable[[], Iterable[Decision]]) -> Iterator[Decision]:
+        """Yield decisions on lists, and how many more or fewer of their URLs wait for one."""
+        before = self._gate.waiting
+        decided = list(decide())
+        if change := self._gate.waiting - before:
+            yield Waiting(change)
+        yield from decided
 
     def _first_word(self, entry: Entry) -> Decision:
         decision = self._gate.decide(entry)
@@ -127,9 +159,10 @@ class _Admit(_Stateless):
             return Waiting(1)
         return decision
 
-    def _declared(self, sighting: Sighting) -> Iterator[Decision]:
+    def _again(self, sighting: Sighting) -> Iterator[Decision]:
         """Decide on a link that waits by what a list says of its URL; the link is the sighting."""
-        if sighting.entry.attribution.method in LINKED:
+        is_link = sighting.entry.attribution.method in LINKED
+        if is_link or sighting.entry.url not in self._waiting:
             yield sighting
             return
         link = self._waiting.pop(sighting.entry.url)
@@ -139,7 +172,7 @@ class _Admit(_Stateless):
 
     def _end_waiting(self) -> Iterator[Decision]:
         links, self._waiting, self._most_waiting = list(self._waiting.values()), {}, 0
-        self._gate.all_declared()
+        yield from self._counted(self._gate.all_declared)
         if links:
             yield Waiting(-len(links))
         yield from map(self._gate.decide, links)

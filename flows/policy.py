@@ -1,13 +1,14 @@
 """Admit or refuse a URL before anything is asked of its site."""
 
 import re
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from flows import robots, signals, urls
-from flows.records import Entry, Failure, Outcome, Rules
+from flows.records import Declared, Entries, Entry, Failure, LeftOut, Method, Outcome, Rules
 from flows.settings import Settings, Site
+from flows.shares import Shares, together
 from flows.traps import LINKED, Traps
 
 NOT_PAGES = frozenset(
@@ -29,7 +30,7 @@ def ending(url: str) -> str | None:
     >>> ending("https://a.test/v1.2/") is None
     True
     """
-    name = urlsplit(url).path.rpartition("/")[2]
+    name = url.partition("?")[0].rpartition("/")[2]
     stem, dot, last = name.rpartition(".")
     return last.lower() if dot and stem and last else None
 
@@ -39,23 +40,36 @@ LINKS_SHARE = 2
 page links many others, so that links alone would use it up before a long sitemap has been read."""
 
 
+NOT_OWN = (Outcome.INVALID_URL, Outcome.OFF_ORIGIN)
+"""Reasons that a URL is none of the site's, so that what its robots.txt says is not said of it."""
+
+Reason = tuple[Outcome, str]
+"""An outcome, and its detail for people."""
+
+INVALID = (Outcome.INVALID_URL, "not an http or https URL")
+
+SPENT = "the site's page budget is used up"
+
+
 class Gate:
     """What one site's rules and its budget say to each of its URLs, first come, first served.
 
     Until the site's `Rules` have arrived nothing is admitted; they always come first. While the
-    site's lists are read, links get at most a share of the budget; what a list declares is
-    never refused as a trap.
+    site's lists are read, links get at most a share of the budget, and what earlier runs knew
+    only what the lists leave; what a list declares is never refused as a trap.
     """
 
     def __init__(self, settings: Settings) -> None:
         """Hold the settings; the site is known when its rules arrive."""
         self._settings = settings
         self._site: Site | None = None
-        self._origin = ""
+        self._origin = self._within = ""
         self._rulebook = robots.Rulebook.nothing()
-        self._patterns: list[tuple[re.Pattern[str], bool]] = []
+        self._allow: list[re.Pattern[str]] = []
+        self._deny: list[re.Pattern[str]] = []
         self._left = 0
         self._links_left = 0
+        self._shares = Shares(0)
         self._traps = Traps()
         self._signals: str | None = None
         self._forbidden: str | None = None
@@ -65,6 +79,7 @@ class Gate:
         site = next((s for s in self._settings.sites if s.origin == rules.site), None)
         self._site = site
         self._origin = rules.origin
+        self._within = f"{rules.origin}/"
         if rules.robots is not None:
             self._rulebook = robots.Rulebook(rules.robots, self._settings.product_token)
         self._allow = _compiled(site.allow if site else ())
@@ -72,13 +87,20 @@ class Gate:
         own = site.max_pages if site else None
         self._left = (self._settings.max_pages if own is None else own) or -1
         self._links_left = self._left // LINKS_SHARE if self._left > 0 else -1
+        self._shares = Shares(self._left)
         self._signals = signals.of_robots(self._rulebook.content_signal)
         if self._settings.ai_signals == "obey":
             self._forbidden = signals.denial(self._signals)
 
-    def all_declared(self) -> None:
-        """Hear that the site's lists have been read: links may use what is left of the budget."""
+    def all_declared(self) -> list[Entries | LeftOut]:
+        """Hear that the site's lists have been read, and return decisions on what waits for that.
+
+        From here on links may use what is left of the budget.
+        """
         self._links_left = -1
+        chosen, rest = self._shares.deal(self._left)
+        self._left -= together(chosen)
+        return [*filter(len, chosen), *map(_too_many, rest)]
 
     def decide(self, entry: Entry) -> Entry | Failure:
         """Return the entry when it may be fetched, or the failure that says why not."""
@@ -91,7 +113,8 @@ class Gate:
                 entry=entry, outcome=Outcome.BUDGET, detail=f"trap: {trap}", trap=str(trap)
             )
         is_link = entry.attribution.method in LINKED
-        if short := self._shortage(is_link=is_link):
+        is_known = entry.attribution.method is Method.INVENTORY
+        if short := self._shortage(is_link=is_link, is_known=is_known):
             return Failure(entry=entry, outcome=Outcome.BUDGET, detail=short)
         self._left -= 1
         if is_link:
@@ -99,39 +122,71 @@ class Gate:
             self._traps.count(entry)
         return entry
 
+    def sort(self, entries: Entries) -> Iterator[Entries | LeftOut]:
+        """Yield those of a list that may be fetched now, and those that may not, by reason.
+
+        The others wait until all lists have been read: see `waiting`.
+        """
+        allowed, refused = self._sorted(entries)
+        own = replace(entries, ai_signals=self._signals) if self._signals else entries
+        for (outcome, detail), some in refused.items():
+            whose = entries if outcome in NOT_OWN else own
+            yield LeftOut(entries=whose.only(some), outcome=outcome, detail=detail)
+        now, later = self._shares.at_once(own.only(allowed))
+        self._left -= len(now)
+        if now:
+            yield now
+        if later:
+            yield from map(_too_many, self._shares.wait(later))
+
+    @property
+    def waiting(self) -> int:
+        """How many URLs of lists wait until all lists have been read."""
+        return self._shares.waiting
+
     def may_think_again(self, refused: Failure) -> bool:
         """Say whether a link is refused only as one: a list that declares its URL changes that."""
         is_link = refused.entry.attribution.method in LINKED
         return is_link and refused.outcome is Outcome.BUDGET and self._left != 0
 
-    def _shortage(self, *, is_link: bool) -> str | None:
-        if self._left == 0:
-            return "the site's page budget is used up"
+    def _shortage(self, *, is_link: bool, is_known: bool) -> str | None:
+        if self._left == 0 or (is_known and self._left <= self._shares.waiting):
+            return SPENT
         if is_link and self._links_left == 0:
             return "links get half of the page budget while the site's lists are read"
         return None
 
-    def _refusal(self, url: str) -> tuple[Outcome, str] | None:
-        origin = urls.origin(url)
-        if origin is None:
-            return Outcome.INVALID_URL, "not an http or https URL"
-        if origin != self._origin:
-            return Outcome.OFF_ORIGIN, origin
-        if not self._rulebook.allows(url):
+    def _sorted(self, entries: Entries) -> tuple[list[Declared], dict[Reason, list[Declared]]]:
+        allowed: list[Declared] = []
+        refused: dict[Reason, list[Declared]] = defaultdict(list)
+        for one in entries.declared:
+            reason = INVALID if one.invalid else self._refusal(one.url)
+            (allowed if reason is None else refused[reason]).append(one)
+        return allowed, refused
+
+    def _refusal(self, url: str) -> Reason | None:
+        if not url.startswith(self._within):
+            origin = urls.origin(url)
+            return (Outcome.OFF_ORIGIN, origin) if origin else INVALID
+        if not self._rulebook.allows_path(url[len(self._origin) :]):
             return Outcome.ROBOTS_DISALLOWED, "robots.txt"
         if self._forbidden:
             return Outcome.POLICY_DENIED, self._forbidden
         if (name := ending(url)) in NOT_PAGES:
             return Outcome.NOT_HTML, f".{name}"
-        return self._by_pattern(url)
+        return self._by_pattern(url) if self._allow or self._deny else None
 
-    def _by_pattern(self, url: str) -> tuple[Outcome, str] | None:
+    def _by_pattern(self, url: str) -> Reason | None:
         if self._allow and not any(pattern.search(url) for pattern in self._allow):
             return Outcome.POLICY_DENIED, "matches no allow pattern"
         for pattern in self._deny:
             if pattern.search(url):
                 return Outcome.POLICY_DENIED, f"deny pattern {pattern.pattern}"
         return None
+
+
+def _too_many(entries: Entries) -> LeftOut:
+    return LeftOut(entries=entries, outcome=Outcome.BUDGET, detail=SPENT)
 
 
 def _compiled(patterns: Iterable[str]) -> list[re.Pattern[str]]:

@@ -127,9 +127,10 @@ class Rulebook:
         Source: RFC 9309 §2.2.2 and §2.2.3.
         """
         whole = urls.canonical(url)
-        if whole is None:
-            return False
-        path = whole[whole.index("/", len("https://")) :]
+        return whole is not None and self.allows_path(whole[whole.index("/", len("https://")) :])
+
+    def allows_path(self, path: str) -> bool:
+        """Return the same for path and query of a canonical URL."""
         return self._allow(path) or path.partition("?")[0] == "/robots.txt"
 
 

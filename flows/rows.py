@@ -1,19 +1,27 @@
 """From what travels the stream to rows of the dataset: exactly the columns of each table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from flows import signals
+import pyarrow as pa
+
+from flows import schema, signals
 from flows.records import (
     Alert,
+    Alternate,
     Attribution,
     Change,
+    Declared,
+    Entries,
     Entry,
     Exchange,
     Failure,
+    LeftOut,
     Link,
     Outcome,
     Reading,
     Sighting,
+    Sightings,
     SitemapRead,
 )
 from flows.schema import Row
@@ -55,6 +63,24 @@ def url(
         **_exchange(row.exchange),
         **result,
     }
+
+
+def left_out(some: LeftOut, *, run_id: str, settings_hash: str) -> pa.Table:
+    """Return the rows of `urls` of URLs of one list that leave together, as `url` makes them."""
+    entries = some.entries
+    shared = {
+        "run_id": run_id,
+        "site": entries.site,
+        "outcome": some.outcome,
+        "detail": some.detail,
+        "settings_hash": settings_hash,
+        "ai_signals": entries.ai_signals,
+        **dict.fromkeys(("change", "canonical_url", "duplicate_of", "content_hash", "chunks")),
+        **_attribution(entries.attribution),
+        **_exchange(None),
+        "alternates": [],
+    }
+    return schema.block("urls", _columns(entries), shared)
 
 
 def page(reading: Reading, *, run_id: str, settings_hash: str) -> Row:
@@ -149,14 +175,22 @@ def alert(alert: Alert, *, run_id: str) -> Row:
 def sighting(sighting: Sighting, *, run_id: str) -> Row:
     """Return the note of a URL that was named again."""
     entry = sighting.entry
+    return {"url": entry.url, **_place(entry, run_id), **_declared(entry)}
+
+
+def sightings(seen: Sightings, *, run_id: str) -> pa.Table:
+    """Return the notes of URLs that one list named again, as `sighting` makes them."""
+    shared = {**_place(seen.entries, run_id), "alternates": []}
+    return schema.block("sightings", _columns(seen.entries), shared)
+
+
+def _place(named: Entry | Entries, run_id: str) -> Row:
     return {
         "run_id": run_id,
-        "site": entry.site,
-        "url": entry.url,
-        "method": entry.attribution.method,
-        "sitemap": entry.attribution.sitemap,
-        "depth": entry.attribution.depth,
-        **_declared(entry),
+        "site": named.site,
+        "method": named.attribution.method,
+        "sitemap": named.attribution.sitemap,
+        "depth": named.attribution.depth,
     }
 
 
@@ -208,8 +242,24 @@ def _declared(entry: Entry) -> Row:
         "lastmod_raw": entry.lastmod_raw,
         "changefreq": entry.changefreq,
         "priority": entry.priority,
-        "alternates": [{"lang": other.lang, "url": other.url} for other in entry.alternates],
+        "alternates": _alternates(entry.alternates),
     }
+
+
+def _columns(entries: Entries) -> dict[str, Sequence[Any]]:
+    """Return what is declared of each of many URLs, by column; alternates if there are any."""
+    columns: dict[str, Sequence[Any]] = dict(
+        zip(Declared._fields, zip(*entries.declared, strict=True), strict=True)
+    )
+    del columns["invalid"]
+    alternates = columns.pop("alternates")
+    if any(alternates):
+        columns["alternates"] = [_alternates(one) for one in alternates]
+    return columns
+
+
+def _alternates(found: Iterable[Alternate]) -> list[Row]:
+    return [{"lang": other.lang, "url": other.url} for other in found]
 
 
 _EXCHANGE = (

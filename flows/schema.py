@@ -5,7 +5,7 @@ a `lastmod`, and the dataset no longer opens. `docs/data-format.md` describes ev
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
@@ -210,14 +210,38 @@ def table(name: str, rows: Sequence[Row]) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _column(values: list[Any], kind: pa.DataType) -> "pa.Array[Any]":
-    """Return a column; most are empty or hold plain text, which is seen at once."""
+def block(name: str, values: Mapping[str, Sequence[Any]], shared: Row) -> pa.Table:
+    """Return rows that have most in common: columns of `values`, the other ones from `shared`."""
+    count = len(next(iter(values.values())))
+    columns = [
+        _column(values[field.name], field.type)
+        if field.name in values
+        else _repeated(shared[field.name], count, field.type)
+        for field in SCHEMAS[name]
+    ]
+    return pa.Table.from_arrays(columns, schema=SCHEMAS[name])
+
+
+def _repeated(value: Any, count: int, kind: pa.DataType) -> "pa.Array[Any]":  # noqa: ANN401
+    repeated: pa.Array[Any] = pa.repeat(_column([value], kind)[0], count)
+    return repeated
+
+
+def _column(values: Sequence[Any], kind: pa.DataType) -> "pa.Array[Any]":
+    """Return a column; most are empty, or hold plain text or few different values."""
     if values.count(None) == len(values):
+        return pa.array([None] * len(values), kind)
+    if kind == _REAL or (kind == _TEXT and _is_clean("".join(filter(None, values)))):
         return pa.array(values, kind)
-    if kind != _TEXT or _UNSTORABLE.search("".join(filter(None, values))):
-        storable = _STORABLE[kind]
-        values = [storable(value) for value in values]
-    return pa.array(values, kind)
+    storable = _STORABLE[kind]
+    if isinstance(kind, pa.ListType):
+        return pa.array([storable(value) for value in values], kind)
+    known = {value: storable(value) for value in set(values)}
+    return pa.array([known[value] for value in values], kind)
+
+
+def _is_clean(text: str) -> bool:
+    return "\0" not in text if text.isascii() else not _UNSTORABLE.search(text)
 
 
 def conform(name: str, rows: pa.Table) -> pa.Table:

@@ -5,8 +5,9 @@ encoding, well-formed or not. Read the modules in the order of the bytes: `unpac
 `markup` or `lines`, `elements`, `records`; `reader` joins them.
 """
 
+from flows.records import Declared
 from flows.sitemaps.dates import parse_lastmod
 from flows.sitemaps.reader import Reader
-from flows.sitemaps.records import Child, Declared
+from flows.sitemaps.records import Child
 
 __all__ = ["Child", "Declared", "Reader", "parse_lastmod"]

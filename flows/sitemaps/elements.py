@@ -3,10 +3,11 @@
 import re
 
 from flows import urls
+from flows.records import Declared
 from flows.sitemaps import plain
 from flows.sitemaps.entries import Entry, Text
 from flows.sitemaps.faults import Faults
-from flows.sitemaps.records import Child, Declared, Maker
+from flows.sitemaps.records import Child, Maker
 from flows.sitemaps.references import References
 
 ROOTS = {

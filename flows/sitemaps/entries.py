@@ -1,7 +1,8 @@
 """One entry of a sitemap or feed while its tags are read, and the record that it makes."""
 
 from flows import urls
-from flows.sitemaps.records import MAX_ALTERNATES, Child, Declared, Maker
+from flows.records import Declared
+from flows.sitemaps.records import MAX_ALTERNATES, Child, Maker
 
 TEXTS = {
     "url": frozenset({"loc", "lastmod", "changefreq", "priority"}),

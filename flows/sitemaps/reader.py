@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from flows.problems import Problem
+from flows.records import Declared
 from flows.sitemaps import lines
 from flows.sitemaps.decode import Decoder
 from flows.sitemaps.elements import Elements
 from flows.sitemaps.faults import Faults
 from flows.sitemaps.markup import Markup
-from flows.sitemaps.records import Child, Declared, Maker
+from flows.sitemaps.records import Child, Maker
 from flows.sitemaps.unpack import Unpacker
 
 MAX_URLS = 50_000
@@ -100,10 +101,10 @@ class Reader:
 
     def feed(self, data: bytes) -> list[Declared | Child]:
         """Return the entries that are whole by now."""
-        return list(self.stream(data))
+        return [entry for some in self.stream(data) for entry in some]
 
-    def stream(self, data: bytes) -> Iterator[Declared | Child]:
-        """Yield the entries that are whole by now, as `data` is unpacked.
+    def stream(self, data: bytes) -> Iterator[list[Declared | Child]]:
+        """Yield the entries that are whole by now, some at a time, as `data` is unpacked.
 
         64 KB may unpack to 64 MB: whoever takes these one by one holds a few hundred of them.
         """
@@ -112,7 +113,7 @@ class Reader:
             return
         for piece in self._unpacker.feed(data):
             self._read(piece)
-            yield from self._take()
+            yield self._take()
             if self.stopped:
                 return
 

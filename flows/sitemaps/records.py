@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from flows import urls
-from flows.records import Alternate
+from flows.records import Alternate, Declared
 from flows.sitemaps.dates import parse_lastmod
 from flows.sitemaps.faults import Faults
 
@@ -31,25 +31,6 @@ UNIFORM_AT_LEAST = 20
 """Entries of which one date for all says nothing; fewer may well have been published together."""
 
 _DATES_REMEMBERED = 1_024
-
-
-class Declared(NamedTuple):
-    """One page that a sitemap or feed declares.
-
-    A named tuple, not a dataclass: there are a million in a run, and it takes a third of the time.
-    """
-
-    url: str
-    """Canonical; the text as written, or its beginning, when `invalid`."""
-    lastmod: datetime | None = None
-    """Aware, UTC; None when absent or unreadable."""
-    lastmod_raw: str | None = None
-    changefreq: str | None = None
-    priority: float | None = None
-    """0.0 to 1.0 as declared; None, not 0.5, when absent."""
-    alternates: tuple[Alternate, ...] = ()
-    invalid: bool = False
-    """No http URL can be made of `url`."""
 
 
 class Child(NamedTuple):

@@ -25,9 +25,10 @@ class References:
         A `&` that begins no reference stands for itself, a name of HTML for its character: that is
         what was meant, and neither changes what is beside it.
         """
-        signs = text.count("&")
-        if signs == text.count("&amp;"):
-            return text.replace("&amp;", "&") if signs else text
+        if "&" not in text:
+            return text
+        if text.count("&") == text.count("&amp;"):
+            return text.replace("&amp;", "&")
         hidden: list[str] = []
 
         def character(found: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from connectors.fetcher import Fetcher
 from connectors.guest import Guest
 from connectors.loop import EventLoop
 from flows.politeness import Pace
-from flows.records import Alert, Entry, Method, Rules, SitemapRead
+from flows.records import Alert, Entries, Entry, Method, Rules, SitemapRead
 from flows.settings import Settings
 from flows.settings import Site as SiteSettings
 from tests.loopback import Answer, Site, index, page, urlset
@@ -71,7 +71,8 @@ def explored(site: Site, folder: Path, origin: str | None = None, **more: Any) -
 
 
 def entries(items: list[Any]) -> dict[str, Entry]:
-    return {item.url: item for item in items if isinstance(item, Entry)}
+    lists = [item if isinstance(item, Entries) else [item] for item in items]
+    return {e.url: e for some in lists for e in some if isinstance(e, Entry)}
 
 
 def alerts(items: list[Any]) -> set[str]:
@@ -92,7 +93,7 @@ def test_the_rules_come_before_every_entry(tmp_path: Path) -> None:
     ) as site:
         items = explored(site, tmp_path)
 
-    kinds = [type(item) for item in items if isinstance(item, Rules | Entry)]
+    kinds = [type(item) for item in items if isinstance(item, Rules | Entry | Entries)]
     assert kinds[0] is Rules
     assert kinds.count(Rules) == 1
 

@@ -154,7 +154,7 @@ def test_entries_of_a_small_packed_piece_can_be_taken_one_by_one() -> None:
     reader = sitemaps.Reader(URL)
     tracemalloc.start()
     try:
-        count = sum(1 for _ in reader.stream(data))
+        count = sum(len(some) for some in reader.stream(data))
         used = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
