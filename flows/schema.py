@@ -5,9 +5,10 @@ a `lastmod`, and the dataset no longer opens. `docs/data-format.md` describes ev
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, Final
 
 import pyarrow as pa
@@ -197,6 +198,7 @@ _FIRST_INSTANT = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST_INSTANT = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _STEP = Decimal("0.0001")
 _AMOUNTS = Decimal(10) ** 14
+_MANY = 1_024
 
 
 def table(name: str, rows: Sequence[Row]) -> pa.Table:
@@ -223,8 +225,14 @@ def block(name: str, values: Mapping[str, Sequence[Any]], shared: Row) -> pa.Tab
 
 
 def _repeated(value: Any, count: int, kind: pa.DataType) -> "pa.Array[Any]":  # noqa: ANN401
-    repeated: pa.Array[Any] = pa.repeat(_column([value], kind)[0], count)
-    return repeated
+    frozen = tuple(value) if isinstance(value, list) else value
+    return _constant(frozen, -(-count // _MANY) * _MANY, kind).slice(0, count)
+
+
+@lru_cache(maxsize=128)
+def _constant(value: Hashable, count: int, kind: pa.DataType) -> "pa.Array[Any]":
+    """Return a column of one value; nearly all of a list's columns are those of the list before."""
+    return _column([value], kind).take(pa.repeat(0, count))
 
 
 def _column(values: Sequence[Any], kind: pa.DataType) -> "pa.Array[Any]":

@@ -34,6 +34,8 @@ def fold(rows: pa.Table, seen: pa.Table) -> pa.Table:
     declarations the one with the newest `lastmod` is believed. The lists name the row's own place
     first; what is added follows in alphabetical order.
     """
+    if not seen.num_rows:
+        return rows
     names = [name for name in FOLDED if name in rows.column_names]
     again: dict[_Key, list[Row]] = defaultdict(list)
     for key, note in zip(_keys(seen), seen.to_pylist(), strict=True):

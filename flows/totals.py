@@ -22,6 +22,12 @@ STATUSES: Final = (
 )
 """Of a site, and of a run; the worst comes last."""
 
+_OF_URLS = [
+    *("site", "url", "outcome", "change", "method", "sitemaps", "lastmod", "chunks", "attempts"),
+    "bytes",
+]
+"""The columns of `urls` that are counted."""
+
 
 @dataclass(slots=True)
 class Tally:
@@ -66,6 +72,7 @@ class Totals:
         count[name](rows)
 
     def _urls(self, rows: pa.Table) -> None:
+        rows = rows.select(_OF_URLS)
         live = rows.filter(pc.not_equal(rows["outcome"], pa.scalar(Outcome.UNDECLARED.value)))
         for column, counted in (("outcome", rows), ("change", rows), ("method", live)):
             for site, value, number in _counted(counted, column):
@@ -90,6 +97,7 @@ class Totals:
     def _listed(self, rows: pa.Table) -> None:
         """Count what lists name, and find the newest `lastmod` in them."""
         listed = pc.greater(pc.list_value_length(rows["sitemaps"]), pa.scalar(0))
+        rows = rows.select(["site", "lastmod"])
         for site, number in _sizes(rows.filter(listed)):
             self._of(site).listed += number
         if self._until is not None:

@@ -9,7 +9,9 @@ from flows.records import (
     Alternate,
     Attribution,
     Chunk,
+    Declared,
     Document,
+    Entries,
     Entry,
     Exchange,
     Failure,
@@ -40,6 +42,20 @@ def entry(path: str = "/", site: str = SITE, method: Method = Method.ROBOTS) -> 
         priority=0.5,
         alternates=(Alternate(lang="de", url=f"{site}/de{path}"),),
     )
+
+
+LIST = f"{SITE}/more.xml"
+
+
+def entries(*paths: str) -> Entries:
+    """What a second list of the site says: the same of every page, all there is to say."""
+    at = Attribution(method=Method.ROBOTS, sitemap=LIST)
+    german = Alternate(lang="de", url=f"{SITE}/de")
+    declared = [
+        Declared(SITE + path, NOON, "2024-05-01T12:00:00Z", "daily", 0.5, (german,))
+        for path in paths
+    ]
+    return Entries(site=SITE, attribution=at, declared=declared)
 
 
 def reading(

@@ -54,6 +54,8 @@ class History:
 
     def fold(self, part: pa.Table, known: pa.Table) -> pa.Table:
         """Return a part of `urls` with its changes told, and what was removed in its range."""
+        if not self._runs:
+            return part
         before = inventory.newest(known)
         for site, shift in inventory.shifts(part, before, self._run.started_at).items():
             self._shifts[site].add(shift)

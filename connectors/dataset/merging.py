@@ -4,9 +4,10 @@ Rows are spread over buckets by ranges of their key, each bucket small enough to
 memory; what is too much for memory waits in a folder meanwhile. Each row is read twice.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -27,7 +28,7 @@ KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "sightings": ("site", "url"),
 }
 """The order of each table."""
-BUCKET_BYTES: Final = 1 << 20
+BUCKET_BYTES: Final = 4 << 20
 """What is sorted in memory at a time."""
 MOST_BUCKETS: Final = 256
 """Files that are open at a time."""
@@ -115,12 +116,12 @@ class Buckets:
         if not self._bounds:
             self._kept.append(rows)
             return
-        rows = _in_order(rows, self._keys)
-        keys = _keys(rows, self._keys[:2])
-        numbers = [bisect_right(self._bounds, key) for key in keys]
-        starts = [at for at, number in enumerate(numbers) if not at or number != numbers[at - 1]]
-        for start, end in zip(starts, [*starts[1:], len(numbers)], strict=True):
-            self._writer(numbers[start], rows.schema).write_table(rows.slice(start, end - start))
+        rows = _in_order(rows, self._keys).combine_chunks()
+        keys = _Keys(rows, self._keys[:2])
+        ends = [bisect_left(keys, bound) for bound in self._bounds]
+        for number, (start, end) in enumerate(pairwise((0, *ends, len(keys)))):
+            if start < end:
+                self._writer(number, rows.schema).write_table(rows.slice(start, end - start))
 
     def __iter__(self) -> Iterator[pa.Table]:
         """Yield the buckets in the order of their keys, empty ones included."""
@@ -154,6 +155,20 @@ class Buckets:
             self._paths[number].parent.mkdir(parents=True, exist_ok=True)
             self._open[number] = pa.ipc.new_stream(str(self._paths[number]), schema)
         return self._open[number]
+
+
+class _Keys(Sequence[tuple[str, ...]]):
+    """The keys of sorted rows, each made when it is looked at."""
+
+    def __init__(self, rows: pa.Table, names: Sequence[str]) -> None:
+        self._columns: list[Any] = [rows[name].chunk(0) if rows.num_rows else [] for name in names]
+        self._count = rows.num_rows
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, at: int) -> tuple[str, ...]:  # type: ignore[override]  # no slices
+        return tuple(column[at].as_py() for column in self._columns)
 
 
 def ordered(
@@ -210,7 +225,9 @@ def in_order(name: str, rows: pa.Table) -> pa.Table:
 
 def _in_order(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     """Sort rows by their key; rows of one key stay in the order they came (the sort is stable)."""
-    return rows.take(pc.sort_indices(rows, sort_keys=[(key, "ascending") for key in keys]))
+    order = pc.sort_indices(rows, sort_keys=[(key, "ascending") for key in keys])
+    columns = [c if c.null_count == len(c) else c.take(order) for c in rows.columns]
+    return pa.Table.from_arrays(columns, schema=rows.schema)
 
 
 def _last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:

@@ -17,7 +17,7 @@ from connectors import parquet
 from connectors.dataset import Dataset, Run
 from connectors.parquet import ParquetSink
 from flows import report
-from flows.records import Outcome, Row
+from flows.records import Failure, LeftOut, Outcome, Row, Sightings
 from tests import samples
 from tests.samples import SITE
 
@@ -236,12 +236,51 @@ def test_a_url_that_no_store_takes_is_written_once_all_the_same(tmp_path: Path) 
     assert list(sink.urls()) == [f"{SITE}/��"]
 
 
-def test_each_row_is_told_to_who_watches(tmp_path: Path) -> None:
-    told: list[tuple[str, Outcome]] = []
-    sink = Sink(tmp_path, on_row=lambda site, outcome: told.append((site, outcome)))
+def test_all_rows_are_told_to_who_watches(tmp_path: Path) -> None:
+    told: list[tuple[Outcome, int]] = []
+    sink = Sink(tmp_path, on_rows=lambda outcome, rows: told.append((outcome, rows)))
     sink.take(samples.reading("/a", "a"), samples.reading("/b", "a"), samples.failure())
+    sink.take(LeftOut(entries=samples.entries("/c", "/d"), outcome=Outcome.BUDGET))
 
-    assert told == [(SITE, Outcome.OK), (SITE, Outcome.DUPLICATE), (SITE, Outcome.NOT_FOUND)]
+    of_one = [(Outcome.OK, 1), (Outcome.DUPLICATE, 1), (Outcome.NOT_FOUND, 1)]
+    assert told == [*of_one, (Outcome.BUDGET, 2)]
+
+
+def test_entries_of_a_list_make_the_rows_that_each_of_them_would_make(tmp_path: Path) -> None:
+    listed = samples.entries("/a", "/b")
+    together = Sink(tmp_path / "together")
+    together.take(LeftOut(entries=listed, outcome=Outcome.BUDGET, detail="spent"))
+    apart = Sink(tmp_path / "apart")
+    apart.take(*(Failure(entry=e, outcome=Outcome.BUDGET, detail="spent") for e in listed))
+    made = []
+    for sink in (together, apart):
+        sink.part.snapshot()
+        made.append([{**row, "run_id": ""} for row in sink.urls().values()])
+
+    assert len(made[0]) == 2
+    assert made[0] == made[1]
+
+
+def test_lists_are_folded_into_rows_as_their_entries_would_be(tmp_path: Path) -> None:
+    sink = Sink(tmp_path).take(samples.failure("/a"), samples.failure("/b"))
+    sink.take(Sightings(entries=samples.entries("/a", "/b")), samples.end(2, notes=2))
+    sink.part.snapshot()
+
+    assert sink.run.is_complete
+    assert [row["priority"] for row in sink.urls().values()] == [0.5, 0.5]
+    assert all(samples.LIST in row["sitemaps"] for row in sink.urls().values())
+
+
+def test_entries_of_a_list_that_have_their_row_are_not_written_again(tmp_path: Path) -> None:
+    first = Sink(tmp_path).take(samples.failure("/a"))
+    first.part.snapshot()
+    first.part.close()
+    second = Sink(tmp_path)
+    second.take(LeftOut(entries=samples.entries("/a", "/b"), outcome=Outcome.BUDGET))
+    second.part.snapshot()
+
+    outcomes = {url: row["outcome"] for url, row in second.urls().items()}
+    assert outcomes == {f"{SITE}/a": "not_found", f"{SITE}/b": "budget"}
 
 
 def test_the_end_of_a_site_may_overtake_its_rows(tmp_path: Path) -> None:
