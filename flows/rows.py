@@ -67,20 +67,9 @@ def url(
 
 def left_out(some: LeftOut, *, run_id: str, settings_hash: str) -> pa.Table:
     """Return the rows of `urls` of URLs of one list that leave together, as `url` makes them."""
-    entries = some.entries
-    shared = {
-        "run_id": run_id,
-        "site": entries.site,
-        "outcome": some.outcome,
-        "detail": some.detail,
-        "settings_hash": settings_hash,
-        "ai_signals": entries.ai_signals,
-        **dict.fromkeys(("change", "canonical_url", "duplicate_of", "content_hash", "chunks")),
-        **_attribution(entries.attribution),
-        **_exchange(None),
-        "alternates": [],
-    }
-    return schema.block("urls", _columns(entries), shared)
+    first = Failure(entry=_first(some.entries), outcome=some.outcome, detail=some.detail)
+    shared = url(first, run_id=run_id, settings_hash=settings_hash)
+    return schema.block("urls", _columns(some.entries), shared)
 
 
 def page(reading: Reading, *, run_id: str, settings_hash: str) -> Row:
@@ -175,23 +164,21 @@ def alert(alert: Alert, *, run_id: str) -> Row:
 def sighting(sighting: Sighting, *, run_id: str) -> Row:
     """Return the note of a URL that was named again."""
     entry = sighting.entry
-    return {"url": entry.url, **_place(entry, run_id), **_declared(entry)}
+    return {
+        "run_id": run_id,
+        "site": entry.site,
+        "url": entry.url,
+        "method": entry.attribution.method,
+        "sitemap": entry.attribution.sitemap,
+        "depth": entry.attribution.depth,
+        **_declared(entry),
+    }
 
 
 def sightings(seen: Sightings, *, run_id: str) -> pa.Table:
     """Return the notes of URLs that one list named again, as `sighting` makes them."""
-    shared = {**_place(seen.entries, run_id), "alternates": []}
-    return schema.block("sightings", _columns(seen.entries), shared)
-
-
-def _place(named: Entry | Entries, run_id: str) -> Row:
-    return {
-        "run_id": run_id,
-        "site": named.site,
-        "method": named.attribution.method,
-        "sitemap": named.attribution.sitemap,
-        "depth": named.attribution.depth,
-    }
+    first = sighting(Sighting(entry=_first(seen.entries)), run_id=run_id)
+    return schema.block("sightings", _columns(seen.entries), first)
 
 
 def links(row: Failure | Reading, *, run_id: str) -> Row:
@@ -244,6 +231,11 @@ def _declared(entry: Entry) -> Row:
         "priority": entry.priority,
         "alternates": _alternates(entry.alternates),
     }
+
+
+def _first(entries: Entries) -> Entry:
+    """Return one entry, to tell what all have in common."""
+    return entries.entry(entries.declared[0])
 
 
 def _columns(entries: Entries) -> dict[str, Sequence[Any]]:
