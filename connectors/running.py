@@ -146,7 +146,7 @@ def _with_demo(settings: Settings) -> Settings:
     """Return the settings, with the demo site served and named when they name no site."""
     if settings.sites:
         return settings
-    origin = demo.serve(settings.demo_port).origin
+    origin = demo.serve(settings.demo_port, settings.demo_edition).origin
     url = urls.canonical(origin)
     assert url is not None  # noqa: S101  # our own address
     rate = None if "INGEST_RATE" in os.environ else 0.0

@@ -122,6 +122,8 @@ class Settings:
     """`text`, or `json` for one object a line."""
     demo_port: int = 8642
     """Loopback port of the demo site, which is served when `INGEST_SITES` is unset; 0 = any."""
+    demo_edition: int = 1
+    """Edition of the demo site, 1 to 3: what a further run finds changed in it."""
 
     @classmethod
     def from_env(cls, env: Mapping[str, str], **defaults: object) -> "Settings":
@@ -260,6 +262,7 @@ _AT_LEAST: dict[str, float] = {
     "render_pages": 0,
     "every": 0,
     "demo_port": 0,
+    "demo_edition": 1,
 }
 
 

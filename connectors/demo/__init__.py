@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
 
-from connectors.demo import site
+from connectors.demo import editions, site
 
 logger = logging.getLogger(__name__)
 
@@ -61,34 +61,38 @@ class Demo:
         self.close()
 
 
-def serve(port: int) -> Demo:
-    """Return the demo site served at `port` of 127.0.0.1; 0 takes any free port.
+def serve(port: int, edition: int = 1) -> Demo:
+    """Return an edition of the demo site served at `port` of 127.0.0.1; 0 takes any free port.
 
     A port that serves this very site already (a second process of a cluster) is shared.
 
     Raises:
-        ValueError: the port cannot be had, and not because this site is there.
+        ValueError: the port cannot be had, and not because this site is there, or there is no
+            such edition.
     """
+    if not 1 <= edition <= editions.count():
+        raise ValueError(f"INGEST_DEMO_EDITION must be 1 to {editions.count()}, not {edition}")
     try:
         server = _Server((HOST, port), _Handler)
     except (OSError, OverflowError) as error:
-        if getattr(error, "errno", None) == errno.EADDRINUSE and _serves_demo(port):
+        if getattr(error, "errno", None) == errno.EADDRINUSE and _serves_demo(port, edition):
             return Demo(f"http://{HOST}:{port}")
         reason = getattr(error, "strerror", None) or "no such port"
         raise ValueError(
             f"INGEST_DEMO_PORT: the demo site cannot be served at {HOST}:{port} ({reason.lower()});"
             " choose another port, or 0 for any free one"
         ) from None
-    server.answers = site.answers(origin := f"http://{HOST}:{server.server_port}")
+    server.signature = site.signature(edition)
+    server.answers = site.answers(origin := f"http://{HOST}:{server.server_port}", edition)
     return Demo(origin, server)
 
 
-def _serves_demo(port: int) -> bool:
-    """Return whether what listens at `port` is this version of the demo site."""
+def _serves_demo(port: int, edition: int) -> bool:
+    """Return whether what listens at `port` is this edition of this version of the demo site."""
     connection = http.client.HTTPConnection(HOST, port, timeout=PROBE_S)
     try:
         connection.request("HEAD", "/robots.txt")
-        return connection.getresponse().getheader("Server") == site.signature()
+        return connection.getresponse().getheader("Server") == site.signature(edition)
     except (OSError, http.client.HTTPException):
         return False
     finally:
@@ -100,6 +104,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False  # an idle kept-alive connection would hold up the end of a run
     request_queue_size = 64
     answers: dict[str, site.Answer]
+    signature: str
 
     def server_bind(self) -> None:
         """Bind without asking a name server for our own name, as HTTPServer does."""
@@ -127,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def version_string(self) -> str:
         """Return what tells another process that this is the same site."""
-        return site.signature()
+        return self.server.signature
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class's name
         """Stay quiet: standard error belongs to the run."""

@@ -2,16 +2,14 @@
 
 import gzip
 import hashlib
-import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from xml.sax.saxutils import escape
 
+from connectors.demo.editions import Listed, pages
 from flows.settings import package_version
 
 HTML = "text/html; charset=utf-8"
@@ -52,17 +50,6 @@ class Answer:
             yield "Last-Modified", format_datetime(self.modified, usegmt=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listed:
-    """A page as the manifest `pages/site.toml` names it."""
-
-    path: str
-    file: str
-    lastmod: datetime
-    sitemap: str | None = None
-    """Key of `SITEMAPS`; None: no sitemap lists the page."""
-
-
 NOT_FOUND = Answer(
     body=b"<!doctype html><title>Not found</title><h1>There is no such page.</h1>\n",
     content_type=HTML,
@@ -70,46 +57,43 @@ NOT_FOUND = Answer(
 
 
 @cache
-def signature() -> str:
+def signature(edition: int = 1) -> str:
     """Return the Server header: equal for two processes exactly when they serve the same site."""
     digest = hashlib.blake2b(digest_size=4)
-    for page in pages():
-        digest.update(repr(page).encode() + _read(page.file))
+    for page in pages(edition):
+        digest.update(repr(page).encode() + page.body())
     return f"sitewax-demo/{package_version()} ({digest.hexdigest()})"
 
 
-@cache
-def pages() -> tuple[Listed, ...]:
-    """Return the pages of the site, in the manifest's order."""
-    manifest = tomllib.loads(_folder().joinpath("site.toml").read_text("utf-8"))
-    return tuple(Listed(**entry) for entry in manifest["page"])
-
-
-def answers(origin: str) -> dict[str, Answer]:
-    """Return what each path of the site at `origin` answers."""
-    newest = max(page.lastmod for page in pages())
+def answers(origin: str, edition: int = 1) -> dict[str, Answer]:
+    """Return what each path of an edition of the site at `origin` answers."""
+    listed = pages(edition)
+    newest = max(page.lastmod for page in listed)
     texts = {
         "/robots.txt": (ROBOTS.format(origin=origin), "text/plain; charset=utf-8"),
-        INDEX: (_index(origin), XML),
-        SITEMAPS["guide"]: (_urlset(origin, "guide"), XML),
+        INDEX: (_index(origin, listed), XML),
+        SITEMAPS["guide"]: (_urlset(origin, listed, "guide"), XML),
     }
     found = {path: _stored(body.encode(), kind, newest) for path, (body, kind) in texts.items()}
-    packed = gzip.compress(_urlset(origin, "more").encode(), mtime=0)
+    packed = gzip.compress(_urlset(origin, listed, "more").encode(), mtime=0)
     found[SITEMAPS["more"]] = _stored(packed, "application/gzip", newest)
-    for page in pages():
+    for page in listed:
         kind = TYPES["." + page.file.rpartition(".")[2]]
-        found[page.path] = _stored(_read(page.file), kind, page.lastmod)
+        found[page.path] = _stored(page.body(), kind, page.lastmod)
     return found
 
 
-def _index(origin: str) -> str:
-    children = ((origin + path, _newest(name)) for name, path in SITEMAPS.items())
+def _index(origin: str, listed: Iterable[Listed]) -> str:
+    def newest(name: str) -> datetime:
+        return max(page.lastmod for page in listed if page.sitemap == name)
+
+    children = ((origin + path, newest(name)) for name, path in SITEMAPS.items())
     return _xml("sitemapindex", "sitemap", children)
 
 
-def _urlset(origin: str, name: str) -> str:
-    listed = ((origin + page.path, page.lastmod) for page in pages() if page.sitemap == name)
-    return _xml("urlset", "url", listed)
+def _urlset(origin: str, listed: Iterable[Listed], name: str) -> str:
+    named = ((origin + page.path, page.lastmod) for page in listed if page.sitemap == name)
+    return _xml("urlset", "url", named)
 
 
 def _xml(root: str, element: str, entries: Iterable[tuple[str, datetime]]) -> str:
@@ -119,10 +103,6 @@ def _xml(root: str, element: str, entries: Iterable[tuple[str, datetime]]) -> st
     )
     start = f'<?xml version="1.0" encoding="UTF-8"?>\n<{root} xmlns="{XMLNS}">'
     return "\n".join((start, *lines, f"</{root}>", ""))
-
-
-def _newest(sitemap: str) -> datetime:
-    return max(page.lastmod for page in pages() if page.sitemap == sitemap)
 
 
 def _stored(body: bytes, content_type: str, modified: datetime) -> Answer:
@@ -136,11 +116,3 @@ def _http_date(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
-def _folder() -> Traversable:
-    return files("connectors.demo").joinpath("pages")
-
-
-def _read(file: str) -> bytes:
-    return _folder().joinpath(file).read_bytes()

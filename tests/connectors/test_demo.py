@@ -13,7 +13,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from connectors import demo
-from connectors.demo import site
+from connectors.demo import editions, site
 from flows import settings
 
 LOC = "{http://www.sitemaps.org/schemas/sitemap/0.9}loc"
@@ -64,9 +64,9 @@ def test_the_index_named_by_robots_leads_to_every_listed_page(served: demo.Demo)
 
 
 def test_every_file_of_the_site_is_served_and_every_page_answers(served: demo.Demo) -> None:
-    files = {p.relative_to(FOLDER).as_posix() for p in FOLDER.rglob("*.*")} - {"site.toml"}
+    files = {p.relative_to(FOLDER).as_posix() for p in FOLDER.rglob("*.*")}
 
-    assert files == {page.file for page in site.pages()}
+    assert files - {"site.toml", "editions.toml"} == {page.file for page in every_page()}
     assert {ask(served, page.path)[0] for page in site.pages()} == {200}
 
 
@@ -178,6 +178,65 @@ def test_a_closed_site_gives_its_port_back() -> None:
         port = port_of(first)
     with demo.serve(port) as again:
         assert not again.shared
+
+
+def every_page() -> list[editions.Listed]:
+    return [page for n in range(1, editions.count() + 1) for page in editions.pages(n)]
+
+
+def test_each_change_of_an_edition_finds_the_words_it_is_about() -> None:
+    for page in every_page():
+        text = (FOLDER / page.file).read_bytes().decode()
+
+        assert all(words in text for words, _ in page.replaced), page
+        assert all(0 <= text.find(start) < text.find(end) for start, end in page.cut), page
+
+
+def changed(number: int) -> tuple[set[str], set[str], set[str], set[str]]:
+    """Return what an edition adds, takes away, says otherwise and dates otherwise."""
+    before = {page.path: page for page in editions.pages(number - 1)}
+    now = {page.path: page for page in editions.pages(number)}
+    both = before.keys() & now.keys()
+    return (
+        now.keys() - both,
+        before.keys() - both,
+        {path for path in both if before[path].body() != now[path].body()},
+        {path for path in both if before[path].lastmod != now[path].lastmod},
+    )
+
+
+def test_the_second_edition_changes_honestly() -> None:
+    added, gone, changed_words, changed_dates = changed(2)
+
+    assert added == {"/blog/2026-11-a-page-that-went-away.html"}
+    assert gone == {"/glossary.html"}
+    assert changed_words == {"/blog/", "/shop/field-guide.html", "/content/tokens.html"}
+    assert changed_dates == changed_words
+
+
+def test_the_third_edition_lies_about_its_dates() -> None:
+    added, gone, changed_words, changed_dates = changed(3)
+
+    assert added == gone == set()
+    assert changed_words == {"/guide/scale.html"}
+    assert changed_dates == {p.path for p in editions.pages(3) if p.sitemap == "more"}
+
+
+def test_an_edition_is_served_and_not_taken_for_another() -> None:
+    with demo.serve(0, 2) as second:
+        port = port_of(second)
+
+        assert ask(second, "/glossary.html")[0] == 404
+        assert b"34.50" in ask(second, "/shop/field-guide.html")[2]
+        with demo.serve(port, 2) as again:
+            assert again.shared
+        with pytest.raises(ValueError, match="in use"):
+            demo.serve(port, 1)
+
+
+def test_an_edition_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValueError, match="INGEST_DEMO_EDITION must be 1 to 3, not 4"):
+        demo.serve(0, 4)
 
 
 def test_pages_name_only_settings_that_exist() -> None:
