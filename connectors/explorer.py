@@ -42,6 +42,7 @@ class _Explorer:
             site=self._site,
             max_sitemaps=crawl.settings.max_sitemaps,
             max_depth=crawl.settings.max_depth,
+            max_pages=crawl.settings.page_budget(crawl.site),
         )
         self._origin = crawl.site.origin
         """Where the site's pages live; `site` stays its name when that is elsewhere."""
@@ -62,7 +63,8 @@ class _Explorer:
         self._plan.declare(Method.GIVEN, self._crawl.site.sitemaps)
         self._hints(home)
         await self._read_sitemaps()
-        await self._llms()
+        if not self._plan.is_covered:
+            await self._llms()
         await self._start()  # not before: what declares a page says more than what links it
         self._plan.probe(self._origin)
         await self._read_sitemaps()

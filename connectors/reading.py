@@ -45,6 +45,7 @@ class Reading:
         """Where the sitemap was really read, after redirects."""
         self._reader: sitemaps.Reader | None = None
         self._found: Iterator[Items] = iter(())
+        self._children: list[sitemaps.Child] = []
 
     async def take(self, got: Stream | Fault, backlog: Backlog) -> None:
         """Take the answer to its end.
@@ -55,7 +56,8 @@ class Reading:
         if isinstance(got, Fault) or responses.of_status(got.head.status) is not Outcome.OK:
             return
         self._url = got.head.url
-        self._reader = reader = sitemaps.Reader(self._url, now=datetime.now(UTC))
+        now, most = datetime.now(UTC), self._plan.max_urls
+        self._reader = reader = sitemaps.Reader(self._url, now=now, max_urls=most)
         async for piece in got:
             backlog.put(piece)
             while self._crawl.has_room() and (items := self._next(reader, backlog)):
@@ -73,6 +75,8 @@ class Reading:
             await self._crawl.room()
             self._put(items)
         self._put(reader.close(complete=not isinstance(answer, Fault)))
+        self._plan.children(self._candidate, self._children)
+        self._plan.was_list(reader.entries - len(self._children))
         is_sitemap = reader.kind not in (None, "html")
         if not is_sitemap and self._candidate.method in GUESSED:
             self._plan.was_page(self._candidate)
@@ -95,7 +99,7 @@ class Reading:
         declared = []
         for item in items:
             if isinstance(item, sitemaps.Child):
-                self._plan.child(self._candidate, item.url)
+                self._children.append(item)
             else:
                 declared.append(item)
         if declared:

@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from flows import alerts, traps, urls
 from flows.records import (
@@ -21,6 +22,7 @@ from flows.records import (
     Page,
     Sighting,
 )
+from flows.sitemaps import Child
 
 WELL_KNOWN = (
     "/sitemap.xml",
@@ -52,6 +54,16 @@ WELL_KNOWN = (
 )
 """Paths at which sites keep sitemaps and feeds without saying so: what content systems write."""
 
+LISTS = 5
+PAGES_A_LIST = 20
+"""With a page budget, once the lists that were read name as many URLs as it has, reading goes on
+for the sake of variety alone: to at least so many lists, and one for so many pages."""
+
+LIST_URLS = 50_000
+URLS_A_PAGE = 100
+"""URLs of one list that are read when there is a page budget: at least as many as the protocol
+allows, and so many for each page of the budget."""
+
 ANSWERS_ALL = 3
 """Probes that came back as web pages, after which a site is taken to answer everything so."""
 
@@ -64,6 +76,7 @@ UNFOLLOWED = frozenset(("nofollow", "ugc", "sponsored"))
 """`rel` words by which a page asks that a link not be followed."""
 
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _SITEMAP_NAME = re.compile(r"site[-_]?map", re.IGNORECASE).search
 
 
@@ -80,9 +93,11 @@ class Candidate:
 class Plan:
     """The sitemaps of one site still to be read, within its budgets; each URL once."""
 
-    def __init__(self, *, site: str, max_sitemaps: int, max_depth: int) -> None:
-        """Start with nothing known of the site."""
+    def __init__(self, *, site: str, max_sitemaps: int, max_depth: int, max_pages: int = 0) -> None:
+        """Start with nothing known of the site; a page budget of 0 is none."""
         self._site = site
+        self._max_pages = max_pages
+        self._named = 0
         self._max_sitemaps = max_sitemaps
         self._max_depth = max_depth
         self._declared: deque[Candidate] = deque()
@@ -103,7 +118,26 @@ class Plan:
         for path in WELL_KNOWN:
             self._add(self._probes, Candidate(url=origin + path, method=Method.PROBE))
 
-    def child(self, index: Candidate, location: str) -> None:
+    @property
+    def is_covered(self) -> bool:
+        """Whether the lists read so far name as many URLs as may be fetched."""
+        return 0 < self._max_pages <= self._named
+
+    @property
+    def max_urls(self) -> int | None:
+        """How many URLs of one list are read; None where all are."""
+        return max(LIST_URLS, URLS_A_PAGE * self._max_pages) if self._max_pages else None
+
+    def was_list(self, urls: int) -> None:
+        """Hear that a list named so many URLs."""
+        self._named += urls
+
+    def children(self, index: Candidate, found: Iterable[Child]) -> None:
+        """Add the sitemaps that an index lists, those that changed last first."""
+        for child in sorted(found, key=_lastmod, reverse=True):
+            self._child(index, child.url)
+
+    def _child(self, index: Candidate, location: str) -> None:
         """Add a sitemap that an index lists, unless that closes a circle or goes too deep."""
         if location == index.url or location in self._ancestors(index):
             self._tell("sitemap_cycle", location, f"{index.url} lists a sitemap above itself")
@@ -121,12 +155,8 @@ class Plan:
         queue = self._declared or self._probes
         if not queue:
             return None
-        if self._taken >= self._max_sitemaps:
-            left = len(self._declared)
-            self._declared.clear()
-            self._probes.clear()
-            if left:  # a guess that is not tried is no loss
-                self._tell("sitemap_budget", self._site, f"{left} sitemaps were not read", left)
+        if self._taken >= self._most() or (self.is_covered and not self._declared):
+            self._stop()
             return None
         self._taken += 1
         return queue.popleft()
@@ -142,6 +172,19 @@ class Plan:
         if candidate.url not in self._parents:
             self._parents[candidate.url] = candidate.parent
             queue.append(candidate)
+
+    def _most(self) -> int:
+        """Return how many sitemaps may be read, by what is known so far."""
+        enough = max(LISTS, self._max_pages // PAGES_A_LIST)
+        return min(self._max_sitemaps, enough) if self.is_covered else self._max_sitemaps
+
+    def _stop(self) -> None:
+        left = len(self._declared)
+        self._declared.clear()
+        self._probes.clear()
+        if left:  # a guess that is not tried is no loss
+            why = "those read name more URLs than may be fetched" if self.is_covered else "too many"
+            self._tell("sitemap_budget", self._site, f"{left} sitemaps not read: {why}", left)
 
     def _ancestors(self, candidate: Candidate) -> Iterator[str]:
         above = candidate.parent
@@ -202,6 +245,10 @@ class Seen:
             return False
         self._further.add((key, place))
         return True
+
+
+def _lastmod(child: Child) -> datetime:
+    return child.lastmod or _NEVER
 
 
 def linked(page: Page) -> list[Entry]:

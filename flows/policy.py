@@ -84,8 +84,7 @@ class Gate:
             self._rulebook = robots.Rulebook(rules.robots, self._settings.product_token)
         self._allow = _compiled(site.allow if site else ())
         self._deny = _compiled(site.deny if site else ())
-        own = site.max_pages if site else None
-        self._left = (self._settings.max_pages if own is None else own) or -1
+        self._left = self._settings.page_budget(site) or -1
         self._links_left = self._left // LINKS_SHARE if self._left > 0 else -1
         self._shares = Shares(self._left)
         self._signals = signals.of_robots(self._rulebook.content_signal)

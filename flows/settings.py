@@ -136,6 +136,11 @@ class Settings:
         """The name that robots.txt groups are matched against (RFC 9309 §2.2.1)."""
         return re.split(r"[/\s]", self.user_agent, maxsplit=1)[0]
 
+    def page_budget(self, site: Site | None) -> int:
+        """Return how many pages of a site may be fetched, 0 for no limit."""
+        own = site.max_pages if site else None
+        return self.max_pages if own is None else own
+
     @property
     def content_hash(self) -> str:
         """Hex digest of what decides a page's stored form: a change of it re-processes pages."""

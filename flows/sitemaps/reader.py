@@ -25,7 +25,7 @@ READ_BYTES = 1 << 30
 """Unpacked bytes after which reading stops."""
 
 READ_URLS = 5_000_000
-"""Entries after which reading stops."""
+"""Entries after which reading stops, whatever is asked for."""
 
 BARREN_BYTES = 1 << 23
 """Unpacked bytes without an entry after which reading stops: a bomb, or white space for ever."""
@@ -53,12 +53,16 @@ class Reader:
     (['https://example.org/a'], 'urlset', True)
     """
 
-    def __init__(self, url: str, now: datetime | None = None) -> None:
-        """Read the file that came from `url`, after redirects; with `now`, dates are judged."""
+    def __init__(self, url: str, now: datetime | None = None, max_urls: int | None = None) -> None:
+        """Read the file that came from `url`, after redirects, as far as `max_urls` entries.
+
+        With `now`, dates are judged.
+        """
         self.complete = False
         """Whether the file was read to its end without a fault that may have cost an entry."""
         self.stopped = False
         """Whether the rest of the file need not be fetched: it will not be read."""
+        self._max_urls = min(max_urls or READ_URLS, READ_URLS)
         self._faults = Faults(url)
         self._maker = Maker(url, self._faults, now)
         self._hash = hashlib.sha256()
@@ -139,7 +143,10 @@ class Reader:
         self._give(self._decoder.feed(piece), final=False)
         self._unpacked += len(piece)
         self._barren = self._barren + len(piece) if self.entries == before else 0
-        if self._unpacked > READ_BYTES or self._barren > BARREN_BYTES or self.entries > READ_URLS:
+        if self.entries > self._max_urls:
+            self._faults.add("sitemap_budget", f"left after {self.entries} entries")
+            self.stopped = True
+        elif self._unpacked > READ_BYTES or self._barren > BARREN_BYTES:
             self._faults.add("sitemap_too_large", f"left after {self._unpacked} unpacked bytes")
             self.stopped = True
 

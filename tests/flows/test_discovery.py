@@ -1,9 +1,11 @@
 """Each sitemap is read once and within budgets; each URL is known once, with all its places."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from flows import discovery
 from flows.records import Attribution, Entry, Exchange, Link, Method, Page, Sighting
+from flows.sitemaps import Child
 
 SITE = "https://a.test"
 
@@ -47,7 +49,7 @@ def test_children_inherit_the_method_and_go_one_deeper() -> None:
     chosen.declare(Method.GIVEN, [f"{SITE}/i.xml"])
     index = chosen.next()
     assert index is not None
-    chosen.child(index, f"{SITE}/c.xml")
+    chosen.children(index, [Child(f"{SITE}/c.xml")])
 
     child = chosen.next()
 
@@ -61,7 +63,7 @@ def test_an_index_below_the_depth_budget_is_left_out_with_an_alert() -> None:
     chosen.declare(Method.ROBOTS, [f"{SITE}/0.xml"])
     for depth in range(3):
         if index := chosen.next():
-            chosen.child(index, f"{SITE}/{depth + 1}.xml")
+            chosen.children(index, [Child(f"{SITE}/{depth + 1}.xml")])
 
     assert [a.kind for a in chosen.alerts] == ["sitemap_too_deep"]
 
@@ -71,10 +73,10 @@ def test_indexes_that_list_each_other_are_read_once_with_an_alert() -> None:
     chosen.declare(Method.ROBOTS, [f"{SITE}/a.xml"])
     a = chosen.next()
     assert a is not None
-    chosen.child(a, f"{SITE}/b.xml")
+    chosen.children(a, [Child(f"{SITE}/b.xml")])
     b = chosen.next()
     assert b is not None
-    chosen.child(b, f"{SITE}/a.xml")
+    chosen.children(b, [Child(f"{SITE}/a.xml")])
 
     assert chosen.next() is None
     assert [alert.kind for alert in chosen.alerts] == ["sitemap_cycle"]
@@ -86,6 +88,56 @@ def test_the_budget_of_sitemaps_ends_reading_with_an_alert_that_counts_the_rest(
 
     assert len(urls_of(chosen)) == 2
     assert [(a.kind, a.value) for a in chosen.alerts] == [("sitemap_budget", 3)]
+
+
+def test_of_an_index_the_sitemaps_that_changed_last_are_read_first() -> None:
+    chosen = plan()
+    chosen.declare(Method.ROBOTS, [f"{SITE}/index.xml"])
+    index = chosen.next()
+    assert index is not None
+    days = {"old": 1, "new": 20, "middle": 10}
+    dated = [Child(f"{SITE}/{n}", datetime(2024, 5, day, tzinfo=UTC)) for n, day in days.items()]
+    chosen.children(index, [Child(f"{SITE}/undated"), *dated])
+
+    assert urls_of(chosen) == [f"{SITE}/{name}" for name in ("new", "middle", "old", "undated")]
+
+
+def test_once_a_page_budget_is_covered_few_more_lists_are_read_and_nothing_is_guessed() -> None:
+    chosen = plan(max_pages=100)
+    chosen.declare(Method.ROBOTS, [f"{SITE}/{n}.xml" for n in range(30)])
+    chosen.probe(SITE)
+    read = []
+    while candidate := chosen.next():
+        read.append(candidate)
+        chosen.was_list(50)
+
+    assert len(read) == discovery.LISTS
+    assert chosen.is_covered
+    assert [(a.kind, a.value) for a in chosen.alerts] == [("sitemap_budget", 25)]
+
+
+def test_lists_are_read_on_as_long_as_they_do_not_cover_the_page_budget() -> None:
+    chosen = plan(max_pages=100)
+    chosen.declare(Method.ROBOTS, [f"{SITE}/{n}.xml" for n in range(30)])
+    chosen.probe(SITE)
+    read = []
+    while candidate := chosen.next():
+        read.append(candidate)
+        chosen.was_list(1)
+
+    assert len(read) == 30 + len(discovery.WELL_KNOWN)
+    assert chosen.alerts == []
+
+
+def test_without_a_page_budget_all_lists_are_read() -> None:
+    chosen = plan()
+    chosen.declare(Method.ROBOTS, [f"{SITE}/{n}.xml" for n in range(30)])
+    for candidate in iter(chosen.next, None):
+        assert candidate
+        chosen.was_list(50_000)
+
+    assert chosen.alerts == []
+    assert chosen.max_urls is None
 
 
 def test_a_site_that_answers_everything_with_a_page_is_not_probed_on() -> None:

@@ -400,6 +400,17 @@ def test_more_than_50_000_urls_are_read_and_reported() -> None:
     assert reader.complete
 
 
+def test_what_is_more_than_asked_for_is_left_and_reported() -> None:
+    reader = reading.Reader(URL, max_urls=10)
+    pieces = ["<urlset>", *("".join(loc(f"{at}{n}") for n in range(9)) for at in range(50))]
+    found = [one for piece in pieces for one in reader.feed(piece.encode())]
+    reader.close()
+
+    assert 10 < len(found) < 100
+    assert kinds(reader) == ["sitemap_budget"]
+    assert not reader.complete
+
+
 def test_more_than_50_mb_are_read_and_reported() -> None:
     filler = "<!--" + "x" * (1 << 20) + "-->"
     found, reader = read(gzip.compress(urlset(*(loc(str(n)) + filler for n in range(51))).encode()))
