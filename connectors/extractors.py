@@ -4,12 +4,13 @@ import multiprocessing
 import resource
 import threading
 from collections.abc import Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 
 from pebble import ProcessExpired, ProcessFuture, ProcessPool
 
+from connectors import largest
 from flows.records import Chunk, Document, Failure, Outcome, Page, Reading
 from flows.settings import Settings
 
@@ -49,6 +50,7 @@ def read(page: Page, manner: Manner) -> Read:
     from flows import chunks, content  # noqa: PLC0415
 
     document = content.extract(page, encoding=manner.encoding, obeys_signals=manner.obeys_signals)
+    largest.give_back(page)  # the tree, before the parts of its Markdown take as much again
     if not isinstance(document, Document):
         return document
     limits = chunks.Limits(
@@ -63,7 +65,7 @@ class Extractors:
     *Guarantee*: every page comes back, as what was read or as a failure; a page that takes too
     long is a `timeout`, one that takes its process down a `parse_error`, and neither takes
     another page with it. *Limits*: `AHEAD` pages wait for each process; `submit` blocks beyond
-    that, which holds the stream up.
+    that, which holds the stream up. Large pages are read one at a time (`connectors.largest`).
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class Extractors:
         self._lock = threading.Lock()
         self._pool: ProcessPool | None = None
         self._warming: list[ProcessFuture[None]] = []
+        self._large = largest.OneAtATime(self.schedule)
 
     def start(self) -> None:
         """Start the processes, so that they are warm when the first page comes."""
@@ -102,11 +105,12 @@ class Extractors:
         while not self._room.acquire(timeout=0.1):
             if self._stopping.is_set():
                 return Extraction(self, page, None)
-        future = self.schedule(page)
+        read = self._large.submit if largest.is_large(page) else self.schedule
+        future = read(page)
         future.add_done_callback(lambda _: self._room.release())
         return Extraction(self, page, future)
 
-    def schedule(self, page: Page) -> "ProcessFuture[Read]":
+    def schedule(self, page: Page) -> "Future[Read]":
         """Give a page to the pool, to a new one when a fault has broken the old."""
         with self._lock:
             try:
@@ -117,6 +121,7 @@ class Extractors:
 
     def close(self) -> None:
         """End the processes."""
+        self._large.close()
         if self._pool is not None:
             self._pool.stop()  # type: ignore[no-untyped-call]
 
@@ -128,7 +133,9 @@ class Extractors:
     def _schedule(self, page: Page) -> "ProcessFuture[Read]":
         bare = replace(page, links=())  # they stay here, and need not travel
         self._pool = self._pool or self._started()
-        return self._pool.schedule(self._read, args=(bare, self._manner), timeout=self._deadline_s)
+        return self._pool.schedule(
+            _read, args=(self._read, bare, self._manner), timeout=self._deadline_s
+        )
 
     def _started(self) -> ProcessPool:
         # Neither fork (threads run here) nor spawn (a second of imports for each process).
@@ -145,7 +152,7 @@ class Extraction:
 
     pool: Extractors
     page: Page
-    future: "ProcessFuture[Read] | None"
+    future: "Future[Read] | None"
     retried: bool = field(default=False)
 
     def done(self) -> bool:
@@ -170,6 +177,7 @@ class Extraction:
             return self._failed(Outcome.PARSE_ERROR, f"{type(why).__name__}: {why}"[:300])
 
     def _assembled(self, came: Read) -> Reading | Failure:
+        largest.give_back(self.page)  # here its bytes were packed, and its Markdown unpacked
         if isinstance(came, Failure):
             return replace(came, links=self.page.links)
         document, chunks = came
@@ -198,6 +206,13 @@ class Extraction:
             exchange=self.page.exchange,
             links=self.page.links,
         )
+
+
+def _read(read: Callable[[Page, Manner], Read], page: Page, manner: Manner) -> Read:
+    """Read a page in an extraction process, and leave little behind."""
+    came = read(page, manner)
+    largest.give_back(page)
+    return came
 
 
 def _bounded() -> None:

@@ -18,6 +18,8 @@ from flows.maincontent.words import Survey, Text
 
 MOST_ELEMENTS = 50_000
 """Elements of a page that trafilatura is asked about: beyond, its time grows with their square."""
+MOST_WORDS = 400_000
+"""Words of a page that are looked up among those trafilatura keeps: beyond, they take 200 MB."""
 MOST_CLAIMED = 20_000
 """Cells that the cells of a page's tables may claim by spanning rows and columns."""
 MOST_DIGITS = 5
@@ -49,7 +51,7 @@ def find(tree: HtmlElement, title: str | None = None) -> Main:
     """
     body = tree.find("body")
     page = words.read(tree if body is None else body)
-    if len(page.spans) > MOST_ELEMENTS:
+    if len(page.spans) > MOST_ELEMENTS or len(page.words) > MOST_WORDS:
         return _whole(page.root)
     _bound_spans(tree)
     found = _kept(tree, page)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from connectors.extractors import AHEAD, Extractors, Manner, read
+from connectors.largest import LARGE
 from flows.records import (
     Attribution,
     Entry,
@@ -90,6 +91,25 @@ def test_handing_over_blocks_while_enough_pages_wait(
     assert was_blocked
     assert not more.is_alive()
     assert not any(task.result() for task in tasks if not task.done())
+
+
+def test_large_pages_are_read_one_at_a_time_and_keep_no_small_one_waiting(
+    hostile: Extractors,
+) -> None:
+    big = b" " + bytes(LARGE)
+    first = hostile.submit(page(b"stall" + big))
+    second = hostile.submit(page(b"good" + big))
+    small = hostile.submit(page(b"good"))
+
+    came = small.result()
+    waited = not second.done()
+    failed = first.result()
+
+    assert isinstance(came, Reading)
+    assert waited
+    assert isinstance(failed, Failure)
+    assert failed.outcome is Outcome.TIMEOUT
+    assert isinstance(second.result(), Reading)
 
 
 def test_what_a_process_reads_comes_back_with_its_links(stopping: threading.Event) -> None:

@@ -127,8 +127,11 @@ def test_a_page_without_words_is_its_body() -> None:
     assert found("<html><body><img src=a></body></html>").way == "body"
 
 
-def test_a_page_of_too_many_elements_is_what_it_calls_main(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(maincontent, "MOST_ELEMENTS", 5)
+@pytest.mark.parametrize("bound", ["MOST_ELEMENTS", "MOST_WORDS"])
+def test_a_page_of_too_many_elements_or_words_is_what_it_calls_main(
+    bound: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(maincontent, bound, 5)
     main = found(article("<p>more</p>"))
 
     assert main.way == "body"
