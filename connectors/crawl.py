@@ -231,11 +231,11 @@ class Crawl:
 
     def _handed_over(self, answer: Answer) -> Iterable[Answer | Entry]:
         if isinstance(answer, Page):
-            page = replace(answer, links=links.read(answer.body, answer.base_url, answer.charset))
-            entries = discovery.linked(page) if self.settings.links else []
-            self._issued += len(entries)
-            yield from entries
-            answer = page
+            read = links.read(answer.body, answer.base_url, answer.charset)
+            answer = replace(answer, links=read)
+        entries = discovery.linked(answer) if self.settings.links else []
+        self._issued += len(entries)
+        yield from entries
         if self._reads:
             yield answer
 

@@ -17,6 +17,7 @@ from flows.records import (
     Declared,
     Entries,
     Entry,
+    Failure,
     Link,
     Method,
     Page,
@@ -251,11 +252,12 @@ def _lastmod(child: Child) -> datetime:
     return child.lastmod or _NEVER
 
 
-def linked(page: Page) -> list[Entry]:
+def linked(page: Page | Failure) -> list[Entry]:
     """Return the entries that a page's links make: of its own origin, and to be followed."""
-    above = page.entry.attribution
+    above, came = page.entry.attribution, page.exchange
     depth = 1 if above.sitemap else above.depth + 1
-    return entries(page.entry.site, page.base_url, page.links, depth)
+    base_url = (came.final_url if came else None) or page.entry.url
+    return entries(page.entry.site, base_url, page.links, depth)
 
 
 def entries(site: str, page_url: str, found: Iterable[Link], depth: int) -> list[Entry]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from flows import charset as charsets
-from flows import tags, urls
+from flows import tags, urls, walls
 from flows.records import Link
 
 MAX_LINKS = 10_000
@@ -31,7 +31,8 @@ def read(body: bytes, base_url: str, charset: str | None = None) -> tuple[Link, 
     """Return the links of a page in document order, each once for its URL and `rel`.
 
     URLs are absolute and canonical, of any host; what leads to no http page, or to a part of the
-    same one, is left out. `rel` holds the words in lower case, for `link rel=alternate` its type
+    same one, is left out. Where a `meta` refresh sends a reader on is a link as well, its `rel` is
+    `refresh`. `rel` holds the words in lower case, for `link rel=alternate` its type
     too; a page-wide `nofollow` is added to every link. `charset` is that of the Content-Type.
     Never raises.
 
@@ -44,7 +45,7 @@ def read(body: bytes, base_url: str, charset: str | None = None) -> tuple[Link, 
     found: dict[Link, None] = {}
     for name, attributes in elements:
         rel = _rel(name, attributes)
-        target = resolve(attributes.get("href")) if rel is not None else None
+        target = resolve(_href(name, attributes, base_url)) if rel is not None else None
         if rel is None or target is None:
             continue
         found[Link(url=target, rel=" ".join(dict.fromkeys((*rel, *extra))))] = None
@@ -90,9 +91,19 @@ def _resolver(base: str) -> Callable[[str | None], str | None]:
     return resolve
 
 
+def _href(name: str, attributes: Attributes, base_url: str) -> str | None:
+    """Return where an element leads, as written."""
+    if name == "meta":
+        return walls.sends_on(attributes.get("content", ""), base_url)
+    return attributes.get("href")
+
+
 def _rel(name: str, attributes: Attributes) -> tuple[str, ...] | None:
     """Return the words that count of an element's `rel`, or None when it is no link."""
-    if name in {"base", "meta"}:
+    if name == "meta":
+        is_refresh = attributes.get("http-equiv", "").strip().lower() == "refresh"
+        return ("refresh",) if is_refresh else None
+    if name == "base":
         return None
     said = attributes.get("rel")
     words = [_SAME.get(word, word) for word in _WORDS(said.lower())] if said else []

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import urlsplit
 
-from flows import challenges, media, politeness, walls
-from flows.records import Entry, Exchange, Failure, Outcome, Page
+from flows import challenges, media, politeness, urls, walls
+from flows.records import Entry, Exchange, Failure, Link, Outcome, Page
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -130,9 +130,13 @@ def judge(entry: Entry, answer: Answer, homes: Sequence[str] = ()) -> Page | Fai
     outcome = of_status(answer.status, answer.retry_after_s)
     if outcome is not Outcome.OK:
         return _failure(entry, answer, outcome, f"status {answer.status}")
-    left_out = _unlike_a_page(answer) or _elsewhere(answer, homes) or _refreshed(answer)
+    left_out = _unlike_a_page(answer) or _elsewhere(answer, homes)
     if left_out:
         return _failure(entry, answer, *left_out)
+    if onward := _refreshed(answer):
+        sent = _failure(entry, answer, Outcome.META_REFRESH, f"sends on to {onward[:200]}")
+        target = urls.canonical(onward, answer.url)
+        return replace(sent, links=(Link(url=target, rel="refresh"),)) if target else sent
     return Page(
         entry=entry,
         exchange=exchange(answer),
@@ -256,12 +260,11 @@ def _elsewhere(answer: Response, homes: Sequence[str]) -> tuple[Outcome, str] | 
     return None
 
 
-def _refreshed(answer: Response) -> tuple[Outcome, str] | None:
+def _refreshed(answer: Response) -> str | None:
     """Return where a Refresh header sends a reader on who has hardly anything to read."""
-    target = walls.sends_on(answer.header("refresh") or "", answer.url)
-    if target is None or len(answer.body) > _STUB_BYTES:
+    if len(answer.body) > _STUB_BYTES:
         return None
-    return Outcome.META_REFRESH, f"sends on to {target[:200]}"
+    return walls.sends_on(answer.header("refresh") or "", answer.url)
 
 
 def _is_home(url: str, homes: Sequence[str]) -> bool:

@@ -29,6 +29,9 @@ def read(body: str, base: str = PAGE, charset: str | None = None) -> list[tuple[
         ('<map><area href="/x"></map>', [("/x", "")]),
         ('<a href="/\\evil.test/x">x</a>', [("https://evil.test/x", "")]),
         ('<noscript><a href="/x">x</a></noscript>', [("/x", "")]),
+        ('<META HTTP-EQUIV=Refresh content="0; URL=/x">', [("/x", "refresh")]),
+        ('<meta http-equiv=refresh content="600; url=/x"><meta content="0; url=/y">', []),
+        ('<meta http-equiv=refresh content="0; url=start#part">', []),
         ("<a href='/x'><a href=\"/x#y\"><a href=/z>", [("/x", ""), ("/z", "")]),
         (
             '<a href="/2"><link rel=next href="/3"><a href="/1">',

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from flows import responses
-from flows.records import Attribution, Entry, Failure, Method, Outcome, Page
+from flows.records import Attribution, Entry, Failure, Link, Method, Outcome, Page
 from flows.responses import Fault, Response
 
 SITE = "https://a.test"
@@ -202,6 +202,18 @@ def test_a_refresh_header_sends_on_from_a_stub_and_not_from_an_article() -> None
     assert judged(answer(200, refresh, body=HTML * 60)) is Outcome.OK
     assert judged(answer(200, ("refresh", "300; url=/new"))) is Outcome.OK
     assert judged(answer(200, ("refresh", "5"))) is Outcome.OK
+
+
+@pytest.mark.parametrize(
+    ("target", "links"),
+    [("/new", (Link(url="https://a.test/new", rel="refresh"),)), ("http://[", ())],
+    ids=["page", "nowhere"],
+)
+def test_where_a_refresh_header_sends_on_is_a_link(target: str, links: tuple[Link, ...]) -> None:
+    came = responses.judge(entry(), answer(200, ("refresh", f"0; url={target}")))
+
+    assert isinstance(came, Failure)
+    assert came.links == links
 
 
 def test_a_chain_that_comes_back_is_the_page() -> None:
