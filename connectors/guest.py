@@ -107,7 +107,7 @@ class Guest:
             answer = self._weighed(replace(answer, attempts=attempt))
             wait_s = self._again_in(answer, attempt)
             if wait_s is None or once:
-                return self._settled(answer)
+                return self._settled(answer, want)
             attempt += 1
             await asyncio.sleep(wait_s)
         return self._left_alone(url)
@@ -126,7 +126,7 @@ class Guest:
                 answer = self._weighed(replace(head, attempts=attempt))
                 wait_s = self._again_in(answer, attempt)
                 if wait_s is None:
-                    self._settled(answer)
+                    self._settled(answer, want)
                     yield answer if isinstance(answer, Fault) else got
                     return
             attempt += 1
@@ -183,10 +183,16 @@ class Guest:
             self._patience -= 1
         return self._patience >= 0 or attempt > 1
 
-    def _settled(self, answer: Answer) -> Answer:
-        """Learn from an answer that will not be asked for again."""
+    def _settled(self, answer: Answer, want: Want) -> Answer:
+        """Learn from an answer that will not be asked for again.
+
+        That there is no sitemap at a usual path does not end a row of refused pages.
+        """
         refused = responses.refusal(answer)
-        self._refused = self._refused + 1 if refused else 0
+        if refused:
+            self._refused += 1
+        elif want.by_rules:
+            self._refused = 0
         self._silent = self._silent + 1 if responses.is_silence(answer) else 0
         self.pace.slow_down(self._refused >= SLOW_AFTER)
         if self._refused >= GIVE_UP_AFTER:

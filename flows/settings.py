@@ -354,34 +354,51 @@ def _site_of_table(name: str, table: dict[str, object]) -> Site:
     unknown = sorted(set(table) - set(_TABLE))
     if unknown:
         raise ValueError(f"{name}: {site.origin}: {unknown[0]!r} is not a setting of a site")
+    own = {key: _own(f"{name}: {site.origin}", key, value) for key, value in table.items()}
+    return replace(site, **own)  # type: ignore[arg-type]
+
+
+def _own(name: str, key: str, value: object) -> object:
+    """Return a per-site setting as it is used; one that cannot be read is told with its key."""
     try:
-        return replace(site, **{key: _TABLE[key](value) for key, value in table.items()})  # type: ignore[arg-type]
-    except (TypeError, ValueError, AttributeError, re.error) as why:
-        raise ValueError(f"{name}: {site.origin}: {why}") from None
+        return _TABLE[key](value)
+    except (TypeError, ValueError, re.error) as why:
+        raise ValueError(f"{name}: {key}: {why}") from None
 
 
 def _patterns(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError("allow and deny are lists of regular expressions")
-    return tuple(re.compile(pattern).pattern for pattern in value)
+        raise TypeError("not a list of regular expressions")
+    return tuple(re.compile(str(pattern)).pattern for pattern in value)
 
 
 def _table_urls(value: object) -> tuple[str, ...]:
     if not isinstance(value, list):
-        raise TypeError("sitemaps is a list of URLs")
-    return tuple(_url(url) for url in value)
+        raise TypeError("not a list of URLs")
+    return tuple(_url(str(url)) for url in value)
+
+
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}").fullmatch
+"""A name of a header (RFC 9110 §5.1, `token`)."""
 
 
 def _table_headers(value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
-        raise TypeError("headers is a table of names and values")
-    return tuple((str(key), str(val)) for key, val in value.items())
+        raise TypeError("not a table of names and values")
+    pairs = tuple((str(key), str(val)) for key, val in value.items())
+    for header, text in pairs:
+        if not _HEADER(header) or any(ord(letter) < 32 for letter in text):
+            raise ValueError(f"not a request header: {header!r}")
+    return pairs
 
 
 def _at_least_zero(value: object) -> float:
-    number = float(str(value))
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = math.nan
     if not math.isfinite(number) or number < 0:
-        raise ValueError(f"not a number of at least 0: {value}")
+        raise ValueError(f"not a number of at least 0: {value!r}")
     return number
 
 

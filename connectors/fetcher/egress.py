@@ -30,6 +30,9 @@ CONNECT_S = 10.0
 MAX_ADDRESSES = 4
 """Addresses of one host that are tried."""
 
+OPT_IN = "networks of one's own can be named in INGEST_ALLOW_NETWORKS"
+"""What to tell people whose address is refused."""
+
 MAX_UNREAD = 256 * 1024
 """Bytes received and not yet read, above which the peer has to wait."""
 
@@ -73,7 +76,9 @@ class Egress(httpcore.AsyncNetworkBackend):
         permitted = [address for address, why in zip(found, refused, strict=True) if not why]
         if not permitted:
             reasons = ", ".join(f"{a} is {why}" for a, why in zip(found, refused, strict=True))
-            raise NoConnection(Outcome.POLICY_DENIED, reasons or "no address")
+            raise NoConnection(
+                Outcome.POLICY_DENIED, f"{reasons}; {OPT_IN}" if found else "no address"
+            )
         return permitted[:MAX_ADDRESSES]
 
     async def _connect(self, permitted: list[str], port: int) -> "Stream":

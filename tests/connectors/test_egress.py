@@ -63,6 +63,7 @@ def test_a_name_that_leads_to_a_refused_address_is_denied(addresses: tuple[str, 
 
     assert error.outcome is Outcome.POLICY_DENIED
     assert all(address in error.detail for address in addresses)
+    assert "INGEST_ALLOW_NETWORKS" in error.detail
 
 
 @pytest.mark.parametrize("host", ["127.9", "0x7f000009", "2130706441", "017700000011", "127.0.0.9"])

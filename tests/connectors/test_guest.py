@@ -347,6 +347,18 @@ def test_any_answer_of_the_site_itself_ends_a_row_of_refusals(good: bytes) -> No
     assert visit(answers, job).given_up is None
 
 
+def test_that_there_is_no_sitemap_ends_no_row_of_refusals() -> None:
+    async def job(guest: Guest, web: Web) -> Guest:
+        for url in paths(web, 10):
+            await guest.ask(url)
+            async with guest.open(web.origin + "/sitemap.xml"):
+                pass
+        return guest
+
+    answers: dict[str, Answers] = {f"/{n}": CHALLENGE for n in range(10)}
+    assert visit(answers, job).given_up_status == "failed_blocked"
+
+
 # Streams.
 
 

@@ -132,6 +132,32 @@ def test_a_bad_file_of_sites_is_refused_in_one_line(tmp_path: Path, text: str) -
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "rate = 'x'",
+        "max_pages = []",
+        "deny = '/tag/'",
+        "allow = ['(']",
+        "sitemaps = ['map.xml']",
+        "headers = ['X-Key: v']",
+        'headers = { "X-Key" = "a\\nb" }',
+        'headers = { "X Key" = "v" }',
+    ],
+)
+def test_a_bad_setting_of_a_site_is_told_with_its_site_and_key(
+    tmp_path: Path, setting: str
+) -> None:
+    file = tmp_path / "sites.toml"
+    file.write_text(f"[[site]]\nurl = 'https://a.test'\n{setting}\n")
+
+    with pytest.raises(ValueError, match=r"https://a\.test: ") as refused:
+        read(SITES=str(file))
+
+    assert f"https://a.test: {setting.split(maxsplit=1)[0]}: " in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
 def test_the_product_token_is_the_first_word_of_the_user_agent() -> None:
     named = read(USER_AGENT="docsbot/2.1 (+https://a.test)")
 
