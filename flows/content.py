@@ -8,7 +8,7 @@ import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
-from flows import charset, facts, maincontent, markdown, signals, tokens, walls
+from flows import charset, facts, language, maincontent, markdown, signals, tokens, walls
 from flows.facts import Facts
 from flows.markdown import Written
 from flows.records import Document, Failure, Outcome, Page
@@ -63,7 +63,7 @@ def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document |
         canonical_url=told.canonical_url,
         title=told.title,
         description=told.description,
-        lang=told.lang,
+        lang=told.lang or language.detected(written.text),
         author=told.author,
         published_at=told.published_at,
         modified_at=told.modified_at,

@@ -26,6 +26,8 @@ MOST_DIGITS = 5
 """Digits of a span that are read."""
 ENOUGH = 0.3
 """Share of a page's words outside links that the quick extraction has to keep."""
+MUCH = 2
+"""Words that the quick extraction may keep, as a multiple of those outside links."""
 FOUND = 0.5
 """Share of trafilatura's words that the tree must show; else they come from somewhere else."""
 
@@ -90,23 +92,30 @@ def _claimed(cell: HtmlElement) -> int:
 
 
 def _kept(tree: HtmlElement, page: Text) -> Survey:
-    """Return which words trafilatura keeps, asked again with all its means where they are few.
+    """Return which words trafilatura keeps, asked again with all its means where that is doubtful.
 
     Its quick way costs two thirds and finds the same on most pages; where it does not, it keeps
-    little (measured on public gold sets: asking so is better than always asking for all).
+    little, or all of a page and its menus (measured on public gold sets: asking so is better than
+    always asking for all). Posts of a thread it takes for comments, which are content but under
+    what calls itself an article.
     """
     found = words.survey(page, _extracted(tree, fast=True))
-    if found.own and found.own >= ENOUGH * page.plain():
+    if found.own and ENOUGH * page.plain() <= found.own <= MUCH * page.plain():
         return found
-    more = words.survey(page, _extracted(tree, fast=False))
+    comments = not manner.is_article(tree)
+    more = words.survey(page, _extracted(tree, fast=False, comments=comments))
     return more if more.own else found
 
 
-def _extracted(tree: HtmlElement, *, fast: bool) -> str:
+def _extracted(tree: HtmlElement, *, fast: bool, comments: bool = False) -> str:
     """Return the text that trafilatura extracts; nothing for a page nested too deep for it."""
     try:
         kept = trafilatura.bare_extraction(
-            tree, output_format="txt", include_comments=False, include_formatting=False, fast=fast
+            tree,
+            output_format="txt",
+            include_comments=comments,
+            include_formatting=False,
+            fast=fast,
         )
     except RecursionError:
         return ""

@@ -30,17 +30,16 @@ class Manner(Enum):
 
 def of(tree: HtmlElement, node: HtmlElement) -> Manner:
     """Return what kind of page it is whose main content is about `node`."""
-    metas = list(tree.iter("meta"))
-    if _is_article(metas):
+    if is_article(tree):
         return Manner.PROSE
     codes = islice(node.iter("code"), FEW_CODES)
     has_code = next(node.iter("pre"), None) is not None or len(list(codes)) == FEW_CODES
-    return Manner.REFERENCE if has_code or _is_made(metas) else Manner.MIXED
+    return Manner.REFERENCE if has_code or _is_made(tree) else Manner.MIXED
 
 
-def _is_article(metas: list[HtmlElement]) -> bool:
+def is_article(tree: HtmlElement) -> bool:
     """Tell whether a page calls itself an article."""
-    for meta in metas:
+    for meta in tree.iter("meta"):
         name = (meta.get("property") or meta.get("name") or "").lower()
         if name == "og:type":
             return (meta.get("content") or "").lower().strip() in ARTICLE
@@ -49,7 +48,7 @@ def _is_article(metas: list[HtmlElement]) -> bool:
     return False
 
 
-def _is_made(metas: list[HtmlElement]) -> bool:
+def _is_made(tree: HtmlElement) -> bool:
     """Tell whether a program for documentation made the page."""
-    made = (m.get("content") or "" for m in metas if (m.get("name") or "").lower() == "generator")
-    return any(map(_MAKERS.search, made))
+    makers = (m for m in tree.iter("meta") if (m.get("name") or "").lower() == "generator")
+    return any(_MAKERS.search(maker.get("content") or "") for maker in makers)

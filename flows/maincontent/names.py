@@ -18,6 +18,7 @@ _ALWAYS = (
     r"copyright|printfooter|catlinks|navbox|sitesub|jump-to-nav|source-?file|copy-?button|byline",
     r"message-(?:attribution|signature|footer|user(?!-content))|message-cell--user|post-?profile",
     r"(?:post|message|user|entry)-?signature|user-?(?:info|details)",
+    r"print-?(?:only|header|footer)|visible-print|post-comments?|comments?-(?:list|component)",
     r"last-?(?:updated|mod(?:ified)?)|version-badge|post-likes|hideme",
     r"(?:post|entry|article)-?meta|postmetadata|tag-?(?:list|cloud|links)",
     r"(?:post|entry|article)-?tags|content-?tabs-?nav|author-?(?:box|bio|card|info)",

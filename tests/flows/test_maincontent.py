@@ -59,7 +59,49 @@ def test_all_posts_of_a_thread_are_kept() -> None:
     assert [n for n in range(5) if f"Post {n} says" in kept] == [0, 1, 2, 3, 4]
 
 
+def test_posts_that_trafilatura_takes_for_comments_are_kept() -> None:
+    replies = "".join(
+        f'<article class="comment" id="comment-{n}"><div class="comment-content">'
+        f"<p>Reply {n} says this. {PROSE * 3}</p></div></article>"
+        for n in range(6)
+    )
+    kept = text(
+        "<html><title>Thread</title><body><div><h1>Thread</h1>"
+        f'<div id="comments" class="comments">{replies}</div></div>'
+        "<div><p>This topic is old, and is closed to further replies by anybody.</p></div></body>"
+    )
+
+    assert [n for n in range(6) if f"Reply {n} says" in kept] == list(range(6))
+
+
+def test_remarks_below_the_answers_to_a_question_are_left_out() -> None:
+    posts = "".join(
+        f'<div class="post"><div class="prose" itemprop="text"><p>Post {n}: {PROSE * 3}</p></div>'
+        f'<div class="post-comments"><ul class="comments-list"><li>A remark by Ann</li></ul>'
+        f"</div></div>"
+        for n in range(4)
+    )
+    kept = text(f"<html><title>Why</title><body><h1>Why</h1><div>{posts}</div></body>")
+
+    assert [n for n in range(4) if f"Post {n}:" in kept] == [0, 1, 2, 3]
+    assert "remark" not in kept
+
+
+def test_a_page_of_menus_is_asked_about_again_when_the_quick_way_keeps_them() -> None:
+    entries = "".join(
+        f'<li><a href="/{n}">Entry number {n} of the menu</a></li>' for n in range(99)
+    )
+    news = f'<div class="box"><div class="text"><div>{PROSE * 3}</div></div></div>'
+    kept = text(
+        f"<html><title>News</title><body><div><div><ul>{entries}</ul></div>{news}</div></body>"
+    )
+
+    assert PROSE.strip() in kept
+    assert "Entry number" not in kept
+
+
 DROPPED = [
+    '<div class="print-header">https://a.test/gone</div>',
     '<nav aria-label="breadcrumb"><a href="/">Top</a> gone</nav>',
     '<div class="share-buttons"><a href="/s">Share</a> gone</div>',
     '<div class="related-posts"><h3>Related</h3><a href="/r">gone</a></div>',
