@@ -95,6 +95,8 @@ def undeclared(
     Only URLs of `sites` that a list named, and none that one of the lists in `unproved` named
     (as `pairs`): nobody can tell whether those still do. `run_id` and `settings_hash` are null.
     """
+    if not known.num_rows:
+        return signed(known.select(SCHEMAS["urls"].names), run_id="", settings_hash="")
     sitemaps: Column = known["sitemaps"]
     listed = pc.and_(_is_in(known["site"], sites), pc.greater(pc.list_value_length(sitemaps), _0))
     declares: Column = pc.is_in(_pairs(known), value_set=_pairs(rows))
@@ -117,6 +119,8 @@ def shifts(rows: pa.Table, known: pa.Table, until: datetime) -> dict[str, Shift]
 
     `known` holds the rows of earlier runs, one for each URL.
     """
+    if not known.num_rows:
+        return {}
     present = known.filter(_present(known))
     dated: Column = present["lastmod"]
     _, before = _before(rows, present.filter(pc.less_equal(dated, pa.scalar(until, dated.type))))
@@ -141,6 +145,8 @@ _FALSE = pa.scalar(False)
 
 def _before(rows: pa.Table, known: pa.Table) -> tuple[Column, Column]:
     """Return where each URL is among those that are known, and the `lastmod` it had there."""
+    if not known.num_rows:
+        return pa.nulls(rows.num_rows, pa.int32()), pa.nulls(rows.num_rows, known["lastmod"].type)
     at: Column = pc.index_in(_pairs(rows), value_set=_pairs(known))
     return at, known["lastmod"].take(at)
 

@@ -102,7 +102,9 @@ class Totals:
             self._of(site).listed += number
         if self._until is not None:
             rows = rows.filter(pc.less_equal(rows["lastmod"], pa.scalar(self._until)))
-        for site, newest in _tuples(rows.group_by("site").aggregate([("lastmod", "max")])):
+        for site, newest in _tuples(
+            rows.group_by("site", use_threads=False).aggregate([("lastmod", "max")])
+        ):
             tally = self._of(site)
             if newest is not None and (tally.lastmod_max is None or newest > tally.lastmod_max):
                 tally.lastmod_max = newest
@@ -242,20 +244,27 @@ def _total(sites: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _counted(rows: pa.Table, column: str) -> list[tuple[str, str | None, int]]:
-    return _tuples(rows.group_by(["site", column]).aggregate([([], "count_all")]))
+    return _tuples(
+        rows.group_by(["site", column], use_threads=False).aggregate([([], "count_all")])
+    )
 
 
 def _sizes(rows: pa.Table) -> list[tuple[str, int]]:
-    return _tuples(rows.group_by("site").aggregate([([], "count_all")]))
+    return _tuples(rows.group_by("site", use_threads=False).aggregate([([], "count_all")]))
 
 
 def _summed(rows: pa.Table, column: str) -> list[tuple[str, int]]:
-    sums = rows.group_by("site").aggregate([(column, "sum")])
+    sums = rows.group_by("site", use_threads=False).aggregate([(column, "sum")])
     return [(site, number or 0) for site, number in _tuples(sums)]
 
 
 def _distinct(rows: pa.Table) -> list[tuple[str, int]]:
-    return _sizes(rows.group_by(["site", "url"]).aggregate([]))
+    """Return how many URLs of each site there are; equal ones stand side by side."""
+    columns: list[Any] = [rows["site"], rows["url"]]
+    differs = [pc.not_equal(column.slice(1), column[:-1]) for column in columns]
+    kept: Any = pc.or_(*differs).combine_chunks()
+    is_first: Any = pa.concat_arrays([pa.array([True] * min(1, rows.num_rows), pa.bool_()), kept])
+    return _sizes(rows.select(["site"]).filter(is_first))
 
 
 def _tuples(groups: pa.Table) -> list[Any]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flows import urls
 from flows.records import Alternate, Declared
@@ -30,7 +30,7 @@ MAX_FIELD = 100
 UNIFORM_AT_LEAST = 20
 """Entries of which one date for all says nothing; fewer may well have been published together."""
 
-_DATES_REMEMBERED = 1_024
+_REMEMBERED = 1_024
 
 
 class Child(NamedTuple):
@@ -51,7 +51,10 @@ class Maker:
         self.lastmod_max: datetime | None = None
         self._faults = faults
         self._latest = now + CLOCK_SKEW if now else None
-        self._dates: dict[str, datetime | None] = {}
+        self._dates: dict[str | None, tuple[datetime | None, str | None]] = {}
+        self._words: dict[str | None, str | None] = {None: None}
+        self._shares: dict[str | None, float | None] = {None: None}
+        """What texts without a fault mean, to read each but once."""
         self._undated = False
         self._distinct: set[datetime] = set()
 
@@ -72,13 +75,13 @@ class Maker:
         url = urls.canonical(loc)
         if url != loc:
             url = self._repaired(loc, url)
-        raw = (lastmod.strip()[:MAX_FIELD] or None) if lastmod else None
+        date, raw = self._dates.get(lastmod) or self._dated(lastmod)
         return Declared(
             url or loc[:MAX_SHOWN],
-            self._date(raw),
+            date,
             raw,
-            self._frequency(changefreq) if changefreq else None,
-            self._priority(priority) if priority else None,
+            self._words[changefreq] if changefreq in self._words else self._frequency(changefreq),
+            self._shares[priority] if priority in self._shares else self._priority(priority),
             self._alternates(links) if links else (),
             url is None,
         )
@@ -102,20 +105,20 @@ class Maker:
             self._faults.add("loc_invalid", loc)
         return url
 
-    def _date(self, raw: str | None) -> datetime | None:
+    def _dated(self, lastmod: str | None) -> tuple[datetime | None, str | None]:
+        """Return the date that a text means, and the text as it is kept."""
+        raw = (lastmod.strip()[:MAX_FIELD] or None) if lastmod else None
         if raw is None:
             self._undated = True
-            return None
-        if raw not in self._dates:
-            if len(self._dates) >= _DATES_REMEMBERED:
-                self._dates.clear()
-            self._dates[raw] = self._new_date(raw)
-        found = self._dates[raw]
+            return None, None
+        found = self._new_date(raw)
         if found is None:
             self._faults.add("lastmod_invalid", raw)
         elif self._latest and found > self._latest:
             self._faults.add("lastmod_future", raw)
-        return found
+        else:
+            _remember(self._dates, lastmod, (found, raw))
+        return found, raw
 
     def _new_date(self, raw: str) -> datetime | None:
         found = parse_lastmod(raw)
@@ -127,21 +130,24 @@ class Maker:
             self._distinct.add(found)
         return found
 
-    def _frequency(self, text: str) -> str | None:
-        word = text.strip().lower()
+    def _frequency(self, text: str | None) -> str | None:
+        word = (text or "").strip().lower()
         if word in CHANGE_FREQUENCIES:
+            _remember(self._words, text, word)
             return word
-        self._field(f"changefreq {text.strip()}", word)
+        self._field(f"changefreq {word}", word)
         return None
 
-    def _priority(self, text: str) -> float | None:
+    def _priority(self, text: str | None) -> float | None:
+        shown = (text or "").strip()
         try:
-            value = float(text)
+            value = float(shown)
         except ValueError:
             value = math.nan
         if 0.0 <= value <= 1.0:
+            _remember(self._shares, text, value)
             return value
-        self._field(f"priority {text.strip()}", text.strip())
+        self._field(f"priority {shown}", shown)
         return None
 
     def _field(self, shown: str, text: str) -> None:
@@ -158,3 +164,9 @@ class Maker:
             elif lang.strip() and href.strip():
                 found.append(Alternate(lang=lang.strip()[:MAX_FIELD], url=url))
         return tuple(found)
+
+
+def _remember(known: dict[str | None, Any], text: str | None, meaning: object) -> None:
+    if len(known) > _REMEMBERED:
+        known.clear()
+    known[text] = meaning

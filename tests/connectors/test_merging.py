@@ -37,7 +37,7 @@ def written(folder: Path, name: str, tables: list[pa.Table]) -> list[Path]:
     return paths
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     parts=st.lists(
         st.lists(st.tuples(st.sampled_from(SITES), st.integers(0, 200)), max_size=60), max_size=5

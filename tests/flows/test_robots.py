@@ -3,7 +3,7 @@
 import codecs
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flows import robots
@@ -327,7 +327,6 @@ def test_equal_rules_count_once() -> None:
     assert not book.allows("https://docs.example.org/ab")
 
 
-@settings(deadline=None)
 @given(
     st.binary(max_size=300)
     | st.text(max_size=200).map(lambda text: text.encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
 """Guaranteed: the most specific rule decides, in bounded time, as another reader says too."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from protego import Protego
 
@@ -75,7 +75,6 @@ def test_a_pattern_of_many_asterisks_is_tried_once_not_in_every_way() -> None:
     assert asked("/" + "a" * 5_000 + "b", "-/" + "*a" * 40 + "b") is False
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), PATTERNS), min_size=1, max_size=6), PATHS)
 def test_verdicts_are_those_of_protego(lines: list[tuple[bool, str]], path: str) -> None:
     url = urls.canonical("http://a.test" + path)
@@ -87,7 +86,6 @@ def test_verdicts_are_those_of_protego(lines: list[tuple[bool, str]], path: str)
     assert mine.allow(url.removeprefix("http://a.test")) is other.can_fetch(url, "me")
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.text(max_size=20)), max_size=6), st.text(max_size=30))
 def test_any_pattern_gives_a_verdict(lines: list[tuple[bool, str]], path: str) -> None:
     rules = Rules((allow, urls.encode(pattern)) for allow, pattern in lines)

@@ -1,7 +1,7 @@
 """Guaranteed: every spelling of an address has one canonical form; junk has none."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flows import urls
@@ -169,7 +169,6 @@ def test_a_url_of_8_kb_is_kept() -> None:
     assert urls.canonical(url) == url
 
 
-@settings(deadline=None)
 @given(LETTERS | st.text())
 def test_canonical_is_idempotent_and_never_raises(text: str) -> None:
     once = urls.canonical(text, BASE)
@@ -177,7 +176,6 @@ def test_canonical_is_idempotent_and_never_raises(text: str) -> None:
     assert once is None or urls.canonical(once) == once
 
 
-@settings(deadline=None)
 @given(LETTERS.map("http://a.test/".__add__) | LETTERS.map("hTTps://".__add__))
 def test_the_quick_path_and_the_long_one_agree(text: str) -> None:
     once = urls.canonical(text)
@@ -186,7 +184,6 @@ def test_the_quick_path_and_the_long_one_agree(text: str) -> None:
     assert once is None or urls.canonical(" " + once) == once
 
 
-@settings(deadline=None)
 @given(LETTERS.map("http://a.test/".__add__))
 def test_a_canonical_url_is_ascii_without_fragment_and_stays_on_its_host(text: str) -> None:
     once = urls.canonical(text)

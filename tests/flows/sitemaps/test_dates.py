@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flows import sitemaps
@@ -72,7 +72,6 @@ def test_what_names_no_instant_is_none(text: str) -> None:
     assert sitemaps.parse_lastmod(text) is None
 
 
-@settings(deadline=None)
 @given(st.text(max_size=40) | st.text(st.sampled_from("0123456789-:TZ+. GMTJanSat,"), max_size=40))
 def test_any_text_is_an_instant_in_utc_or_none(text: str) -> None:
     found = sitemaps.parse_lastmod(text)
@@ -80,7 +79,6 @@ def test_any_text_is_an_instant_in_utc_or_none(text: str) -> None:
     assert found is None or found.utcoffset() == timedelta(0)
 
 
-@settings(deadline=None)
 @given(st.datetimes(min_value=datetime(1990, 1, 2), max_value=datetime(2100, 1, 1)))  # noqa: DTZ001
 def test_what_python_writes_is_read(moment: datetime) -> None:
     assert sitemaps.parse_lastmod(moment.isoformat()) == moment.replace(tzinfo=UTC)

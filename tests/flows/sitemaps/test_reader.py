@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flows import sitemaps
@@ -89,26 +89,22 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     return [data[start:end] for start, end in pairwise(ends)]
 
 
-@settings(deadline=None)
 @given(DATA, st.lists(st.integers(0, 10_000), max_size=8))
 def test_any_cut_of_the_bytes_gives_the_same(data: bytes, places: list[int]) -> None:
     assert read(cut(data, places)) == read([data])
 
 
-@settings(deadline=None)
 @given(DATA)
 def test_bytes_one_by_one_give_the_same(data: bytes) -> None:
     assert read([data[at : at + 1] for at in range(len(data))]) == read([data])
 
 
-@settings(deadline=None)
 @given(FILES.map(str.encode))
 def test_plain_entries_are_what_their_tags_say(data: bytes) -> None:
     if b"<!" not in data and b"<?" not in data:
         assert read([data], skim=False) == read([data])
 
 
-@settings(deadline=None)
 @given(DATA, st.integers(0, 10_000))
 def test_a_cut_file_gives_a_beginning_of_what_the_whole_one_gives(data: bytes, place: int) -> None:
     whole, part = sitemaps.Reader(URL), sitemaps.Reader(URL)
@@ -119,7 +115,6 @@ def test_a_cut_file_gives_a_beginning_of_what_the_whole_one_gives(data: bytes, p
     assert not part.complete
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=2_000))
 def test_no_bytes_raise(data: bytes) -> None:
     for packed in (data, gzip.compress(data), b"<urlset><url><loc>" + data):

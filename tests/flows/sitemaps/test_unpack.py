@@ -5,7 +5,7 @@ import random
 import zlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from flows.sitemaps.faults import Faults
@@ -76,7 +76,6 @@ def test_a_beginning_that_only_looks_like_gzip_is_kept(data: bytes) -> None:
     assert unpacked(data, 1) == (data, True, [])
 
 
-@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 4))
 def test_damage_costs_the_same_however_the_bytes_arrive(seed: int, bytes_hit: int) -> None:
     chance = random.Random(seed)  # noqa: S311
