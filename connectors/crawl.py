@@ -13,13 +13,14 @@ nothing can follow.
 import asyncio
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from connectors.aliases import Aliases
 from connectors.guest import Guest
 from connectors.loop import EventLoop
+from connectors.revisits import Revisits
 from connectors.visits import Answer, Visits
 from flows import discovery, links, schema, traps, urls
 from flows.operators import Decision, OnEntries, Repeats, Waiting
@@ -38,7 +39,7 @@ from flows.records import (
     SiteEnd,
     SitemapRead,
 )
-from flows.remembered import Remembered
+from flows.remembered import SAME
 from flows.settings import Settings, Site
 
 WINDOW = 2_000
@@ -89,21 +90,23 @@ class Crawl:
         guest_of: Callable[[str], Guest],
         held: Held,
         committed: set[int],
-        remembered: Mapping[str, Remembered] | None = None,
+        revisits: Revisits | None = None,
+        unread: Iterable[int] = (),
         fetches: bool = True,
         reads: bool = True,
     ) -> None:
         """Prepare a crawl; nothing is asked yet.
 
         `committed` are the hashes of URLs whose rows an earlier start of this run has written,
-        `remembered` the pages that the last run has left stored.
+        `revisits` knows the pages that are stored; those that are `unread` have a row already
+        and were not read for it.
         `fetches` says whether admitted URLs are asked for, `reads` whether the pages that come
         are handed on; without it only their links are.
         """
         self.site = site
         self.settings = settings
-        self.remembered = remembered or {}
-        self.visits = Visits(site, settings, guest_of, self._take, self.remembered)
+        self.revisits = revisits
+        self.visits = Visits(site, settings, guest_of, self._take, revisits)
         self.fault: BaseException | None = None
         """A mistake of ours on the event loop, raised again where Bytewax sees it."""
         self.ended = False
@@ -129,6 +132,8 @@ class Crawl:
         self._trapped: Counter[str] = Counter()
         self._said_all = False
         self._verifying = False
+        self._unread = set(unread)
+        self._calm: asyncio.Event | None = None
 
     # What the worker's thread does.
 
@@ -149,6 +154,7 @@ class Crawl:
                 raise StopIteration
             self._said_all = True
             return [AllDeclared(site=self.site.origin)]
+        self._said_all |= any(isinstance(item, AllDeclared) for item in batch)
         entries = sum(map(_count, batch))
         self._issued += entries
         self._taken += entries
@@ -182,14 +188,19 @@ class Crawl:
         self._pending -= len(batch)
         self._held.change(-len(batch))
         out: list[Returned] = [item for answer in batch for item in self._returned(answer)]
-        if not batch and self._is_quiet():
-            out.extend(self._end())
+        all_found, calm = self._all_found, self._calm  # before looking: what is found comes first
+        if not batch and self._is_calm():
+            if all_found:
+                out.extend(self._end())
+            elif calm is not None:
+                self._loop.call(calm.set)
         return out
 
     @property
     def is_due(self) -> bool:
         """Whether something of this site may come at any moment."""
-        return not self._all_found or bool(self._found or self._answers or self._pending)
+        finding = not self._all_found and self._calm is None
+        return finding or bool(self._found or self._answers or self._pending)
 
     @property
     def waiting(self) -> int:
@@ -226,6 +237,9 @@ class Crawl:
     def _returned(self, answer: Answer) -> Iterable[Answer | Entry]:
         if isinstance(answer, Page) and self._reads and self._aliases.hold(answer):
             self._pending += 1
+            if self.revisits is not None and self.revisits.has_moved(answer):
+                self._issued += 1
+                yield discovery.moved(answer)
         else:
             yield from self._handed_over(answer)
 
@@ -233,17 +247,18 @@ class Crawl:
         if isinstance(answer, Page):
             read = links.read(answer.body, answer.base_url, answer.charset)
             answer = replace(answer, links=read)
+        elif answer.outcome in SAME:
+            self._unread.add(urls.hash64(answer.entry.url))
         entries = discovery.linked(answer) if self.settings.links else []
         self._issued += len(entries)
         yield from entries
         if self._reads:
             yield answer
 
-    def _is_quiet(self) -> bool:
-        """Whether nothing is left but answers in doubt."""
+    def _is_calm(self) -> bool:
+        """Whether nothing is under way but answers in doubt."""
         return (
-            self._all_found
-            and not self._found
+            not self._found
             and self._issued == self._settled
             and self._pending == self.visits.doubtful + len(self._aliases)
         )
@@ -303,6 +318,20 @@ class Crawl:
         in_flow = self._issued - self._settled - self._waiting
         under_way = self._added - self._taken + in_flow + self._pending
         return under_way < WINDOW or self.visits.closed
+
+    async def calm(self) -> None:
+        """Wait until every URL found so far is answered, or its answer in doubt."""
+        self._calm = asyncio.Event()
+        await self._calm.wait()
+        self._calm = None
+
+    def take_unread(self) -> set[int]:
+        """Return `hash64` of the stored pages that were not read again, since the last call.
+
+        To be called when the site is calm: else another thread is adding to them.
+        """
+        unread, self._unread = self._unread, set()
+        return unread
 
     def found_all(self) -> None:
         """Hear that discovery has ended."""

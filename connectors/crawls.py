@@ -10,6 +10,7 @@ from connectors.explorer import explore
 from connectors.fetcher import Fetcher
 from connectors.guest import Guest
 from connectors.loop import EventLoop
+from connectors.revisits import Revisits
 from flows.politeness import Pace
 from flows.settings import Settings, Site
 
@@ -88,7 +89,8 @@ class Crawls:
             guest_of=lambda origin: self._guest(site, origin),
             held=self._held,
             committed=self._run.committed_urls(site.origin),
-            remembered=self._run.remembered(site.origin) if self._reads else None,
+            revisits=self._revisits(site.origin),
+            unread=self._run.unread(site.origin) if self._reads else (),
             fetches=self._fetches,
             reads=self._reads,
         )
@@ -99,6 +101,16 @@ class Crawls:
         for _ in range(self._settings.concurrency):
             self._loop.spawn(self._visit(crawl))
         return crawl
+
+    def _revisits(self, site: str) -> Revisits | None:
+        """Return what is known of a site's pages; None when none are to be stored."""
+        if not self._reads:
+            return None
+        return Revisits(
+            self._run.memory(site),
+            recheck_days=self._settings.recheck_days,
+            kept=lambda url: self._run.kept(site, url),
+        )
 
     async def _visit(self, crawl: Crawl) -> None:
         while not self._is_ready():  # noqa: ASYNC110  # its processes know no loop

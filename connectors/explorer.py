@@ -11,7 +11,18 @@ from connectors.reading import Reading, why
 from flows import alerts, discovery, links, llms, responses, robots, urls
 from flows.discovery import Candidate, Plan
 from flows.politeness import CRAWL_DELAY_CEILING_S
-from flows.records import Attribution, Declared, Entries, Entry, Method, Outcome, Rules, SitemapRead
+from flows.records import (
+    AllDeclared,
+    Attribution,
+    Declared,
+    Entries,
+    Entry,
+    Link,
+    Method,
+    Outcome,
+    Rules,
+    SitemapRead,
+)
 from flows.responses import Answer, Fault, Response
 
 logger = logging.getLogger(__name__)
@@ -48,6 +59,7 @@ class _Explorer:
         """Where the site's pages live; `site` stays its name when that is elsewhere."""
         self._start_url = crawl.site.start_url
         self._sitemaps = 0
+        self._relinked: set[int] = set()
 
     async def explore(self) -> None:
         """Read robots.txt, then everything that it permits."""
@@ -68,9 +80,10 @@ class _Explorer:
         await self._start()  # not before: what declares a page says more than what links it
         self._plan.probe(self._origin)
         await self._read_sitemaps()
-        await self._inventory()
         if self._sitemaps == 0 and not self._visits.closed:
             await self._tell("no_sitemap", self._site, "no sitemap was found")
+        await self._crawl.put(AllDeclared(site=self._site))
+        await self._inventory()
 
     async def _tell(self, kind: str, subject: str, message: str) -> None:
         await self._crawl.put(alerts.alert(self._site, kind, subject, message))
@@ -110,6 +123,8 @@ class _Explorer:
             return read.text
         await self._put_robots(url, answer, None)
         kind, allows = without_robots(answer)
+        if isinstance(answer, Fault) and answer.outcome is Outcome.TLS_ERROR:
+            await self._tell("tls_problem", url, answer.detail)
         if kind:
             await self._tell(kind, url, f"robots.txt: {why(answer)}")
         if allows:
@@ -219,10 +234,38 @@ class _Explorer:
             )
         )
 
+    # What is stored already
+
     async def _inventory(self) -> None:
-        """Issue the pages that are stored: what nobody names any more is asked for all the same."""
-        for url, was in self._crawl.remembered.items():
-            await self._crawl.put(Entry(site=self._site, url=url, attribution=was.attribution))
+        """Issue what only stored pages name, and at last the stored pages that nobody names.
+
+        What is not read again still links what it linked. Nobody names a page when all others
+        have been asked for.
+        """
+        known = self._crawl.revisits
+        if known is None or known.is_new:
+            return
+        await self._stored_links()
+        for url in known.urls():
+            at = Attribution(method=Method.INVENTORY)
+            await self._crawl.put(Entry(site=self._site, url=url, attribution=at))
+        await self._stored_links()
+
+    async def _stored_links(self) -> None:
+        """Issue the links of stored pages that are not read again, until that brings no more."""
+        await self._crawl.calm()
+        while self._crawl.settings.links and (unread := self._crawl.take_unread()):
+            for page, found in self._run.stored_links(self._site, unread):
+                await self._relink(page, found)
+            await self._crawl.calm()
+
+    async def _relink(self, page: str, found: list[Link]) -> None:
+        depth = self._crawl.revisits.depth(page) if self._crawl.revisits else 1
+        for entry in discovery.entries(self._site, page, found, depth):
+            key = urls.hash64(entry.url)
+            if key not in self._relinked:
+                self._relinked.add(key)
+                await self._crawl.put(entry)
 
     # Sitemaps
 

@@ -10,9 +10,8 @@ from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
 from connectors.dataset import Run
 from connectors.dataset.merging import KEYS
-from flows import changes, rows, schema
-from flows.changes import Baseline
-from flows.duplicates import Contents
+from connectors.standing import Decided, Standing
+from flows import rows, schema
 from flows.records import (
     Alert,
     Change,
@@ -64,12 +63,17 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
         sites: Sequence[str],
         settings_hash: str,
         *,
+        max_removed: float = 1.0,
         on_rows: OnRows | None = None,
     ) -> None:
-        """Write to `run`, which ends when each of `sites` has ended."""
+        """Write to `run`, which ends when each of `sites` has ended.
+
+        No more than the part `max_removed` of a site's pages is removed at once.
+        """
         self._run = run
         self._sites = tuple(sites)
         self._settings_hash = settings_hash
+        self._max_removed = max_removed
         self._on_rows = on_rows
 
     def list_parts(self) -> list[str]:
@@ -83,20 +87,23 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
     def build_part(self, step_id: str, for_part: str, resume_state: None) -> "_Partition":
         """Become the writer of a shard; its leftovers are put in order first."""
         del step_id, resume_state
-        return _Partition(self._run, int(for_part), self._sites, self._settings_hash, self._on_rows)
+        return _Partition(
+            self._run,
+            int(for_part),
+            self._sites,
+            self._settings_hash,
+            self._max_removed,
+            self._on_rows,
+        )
 
 
 class _Site:
     """What a partition has to know of one site."""
 
-    def __init__(self, run: Run, site: str) -> None:
+    def __init__(self, run: Run, site: str, max_removed: float) -> None:
         self.committed = run.committed_urls(site)
         self.rows = len(self.committed)
-        remembered = run.remembered(site)
-        self.remembered = {hash64(url) for url in remembered}
-        kept = (page for page in run.dataset.stored(site) if page[0] in remembered)
-        self.contents = Contents((*kept, *run.stored(site)))
-        self.before: Baseline = run.dataset.baseline(site)
+        self.standing: Standing | None = Standing(run, site, max_removed)
         self.notes = 0
         self.end: SiteEnd | None = None
         self.published = False
@@ -104,9 +111,7 @@ class _Site:
     def close(self) -> None:
         """Let go of what only rows to come would need."""
         self.published = True
-        self.contents = Contents()
-        self.before = Baseline()
-        self.remembered = set()
+        self.standing = None
 
     @property
     def is_whole(self) -> bool:
@@ -121,6 +126,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         shard: int,
         sites: Sequence[str],
         settings_hash: str,
+        max_removed: float,
         on_rows: OnRows | None,
     ) -> None:
         run.claim(shard)
@@ -129,6 +135,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._all_sites = sites
         self._due = {site for site in sites if run.shard_of(site) == shard}
         self._settings_hash = settings_hash
+        self._max_removed = max_removed
         self._on_rows = on_rows
         self._sites: dict[str, _Site] = {}
         self._told = {_told(*key) for key in run.told(shard)}
@@ -191,18 +198,28 @@ class _Partition(StatefulSinkPartition[Row, None]):
         if site.committed and hash64(schema.clean(row.entry.url)) in site.committed:
             return
         site.rows += 1
-        outcome = row.outcome if isinstance(row, Failure) else self._take_page(row, site)
-        if isinstance(row, Failure):
-            same = outcome is Outcome.NOT_MODIFIED
-            change = Change.UNCHANGED if same else None
-            self._add_url(row, outcome, change=change, duplicate_of=row.duplicate_of)
-        if outcome is not Outcome.OK and row.links:
+        if site.standing is None:
+            logger.error("rows came after the end of their site", extra={"rows": 1})
+            return
+        for decided in site.standing.take(row):
+            self._write(decided)
+
+    def _write(self, decided: Decided) -> None:
+        row, outcome = decided.row, decided.outcome
+        self._add_url(row, outcome, change=decided.change, duplicate_of=decided.duplicate_of)
+        if outcome is Outcome.OK and isinstance(row, Reading):
+            self._add_page(row)
+        elif row.links:
             self._add("links", rows.links(row, run_id=self._run.id))
         if self._on_rows is not None:
             self._on_rows(outcome, 1)
 
     def _take_list(self, row: LeftOut) -> None:
         site, entries = self._site(row.entries.site), row.entries
+        if row.outcome is Outcome.POLICY_DENIED and site.standing and site.standing.is_known:
+            for entry in entries:  # each may be the site's word on a page that is stored
+                self._take_url(Failure(entry=entry, outcome=row.outcome, detail=row.detail))
+            return
         if site.committed:
             new = [d for d in entries.declared if hash64(schema.clean(d.url)) not in site.committed]
             entries = entries.only(new)
@@ -215,23 +232,12 @@ class _Partition(StatefulSinkPartition[Row, None]):
         if self._on_rows is not None:
             self._on_rows(row.outcome, len(entries))
 
-    def _take_page(self, reading: Reading, site: _Site) -> Outcome:
-        url, content = reading.entry.url, reading.document.content_hash
-        other = site.contents.claim(url, content)
-        if other is not None:
-            self._add_url(reading, Outcome.DUPLICATE, duplicate_of=other)
-            return Outcome.DUPLICATE
-        change = changes.change(url, content, site.before)
-        if change is Change.UNCHANGED and hash64(url) in site.remembered:
-            self._add_url(reading, Outcome.UNCHANGED, change=change)
-            return Outcome.UNCHANGED
-        self._add_url(reading, Outcome.OK, change=change)
+    def _add_page(self, reading: Reading) -> None:
         run_id, settings_hash = self._run.id, self._settings_hash
         self._add("pages", rows.page(reading, run_id=run_id, settings_hash=settings_hash))
-        for chunk in rows.chunks(reading, run_id=self._run.id):
+        for chunk in rows.chunks(reading, run_id=run_id):
             self._add("chunks", chunk)
         self._text += 2 * len(reading.document.markdown) + len(reading.html or b"")
-        return Outcome.OK
 
     def _add_url(
         self,
@@ -261,7 +267,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
 
     def _site(self, site: str) -> _Site:
         if site not in self._sites:
-            self._sites[site] = _Site(self._run, site)
+            self._sites[site] = _Site(self._run, site, self._max_removed)
         return self._sites[site]
 
     def _is_due(self) -> bool:
@@ -295,10 +301,21 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _settle(self) -> None:
         """Publish the sites whose rows have all arrived."""
         for name in [name for name in self._ending if self._sites[name].is_whole]:
+            self._conclude(self._sites[name])
             self._flush()
             self._run.publish(name)
             self._sites[name].close()
             self._ending.discard(name)
+
+    def _conclude(self, site: _Site) -> None:
+        """Write what had to wait for the end of a site."""
+        if site.standing is None or site.end is None:
+            return
+        for decided in site.standing.end(site.end):
+            self._write(decided)
+        alert = site.standing.alert()
+        if alert is not None:
+            self._add_told("alerts", rows.alert(alert, run_id=self._run.id))
 
     def _end(self) -> None:
         """Tell the run when all sites of this shard have been published."""

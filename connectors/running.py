@@ -104,7 +104,13 @@ def begin(flow: str, *, reads: bool = True, **defaults: object) -> Running:
     if reads:
         extractors.start()
     sites = crawls.sites()
-    sink = ParquetSink(run, sites, settings.content_hash, on_rows=screen.count)
+    sink = ParquetSink(
+        run,
+        sites,
+        settings.content_hash,
+        max_removed=settings.max_removed,
+        on_rows=screen.count,
+    )
     return Running(
         settings=settings,
         ends=Connectors(

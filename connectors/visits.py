@@ -5,16 +5,17 @@ All of it happens on the event loop of the process; other threads hand work over
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from connectors.fetcher import PAGE
 from connectors.guest import Guest
+from connectors.revisits import Revisits
 from flows import responses, robots
 from flows.politeness import MAX_RETRY_AFTER_S
 from flows.records import Entry, Failure, Outcome, Page
-from flows.remembered import Remembered
+from flows.remembered import is_gone
 from flows.settings import Settings, Site
 
 VERIFIED = frozenset(
@@ -42,11 +43,11 @@ class Visits:
         settings: Settings,
         guest_of: Callable[[str], Guest],
         answer: Callable[[Answer], None],
-        remembered: Mapping[str, Remembered] | None = None,
+        revisits: Revisits | None = None,
     ) -> None:
         """Prepare; nothing is asked before `visit` runs. `answer` takes what comes back.
 
-        Pages that are `remembered` are asked for on the condition that they have changed.
+        Pages that `revisits` knows are asked for on the condition that they have changed.
         """
         self.closed = False
         """Whether nothing more is asked for in this run."""
@@ -63,8 +64,9 @@ class Visits:
         self._frontier: asyncio.Queue[Entry] = asyncio.Queue()
         self._kept: dict[str, responses.Answer] = {}
         self._doubtful: list[Failure] = []
+        self._missing: list[Failure] = []
         self._verified = settings.verify_urls == 0
-        self._remembered = remembered or {}
+        self._revisits = revisits
         self._asking: set[asyncio.Task[Any]] = set()
 
     @property
@@ -85,7 +87,7 @@ class Visits:
     @property
     def doubtful(self) -> int:
         """URLs whose answer is held back until the site's last page has come."""
-        return len(self._doubtful)
+        return len(self._doubtful) + len(self._missing)
 
     def guest_at(self, origin: str) -> Guest:
         """Return the client of an origin: a site may keep sitemaps elsewhere."""
@@ -118,6 +120,8 @@ class Visits:
             answer = await self._ask(entry)
             if isinstance(answer, Failure) and self._is_doubtful(answer):
                 self._doubtful.append(answer)
+            elif isinstance(answer, Failure) and self._is_unproved(answer):
+                self._missing.append(answer)
             else:
                 self._answer(answer)
 
@@ -144,12 +148,16 @@ class Visits:
     async def verify(self) -> None:
         """Ask once more for what failed, slowly, and answer with what came of it."""
         doubtful, self._doubtful, self._verified = self._doubtful, [], True
+        missing, self._missing = self._missing, []
         loop = asyncio.get_running_loop()
         until = loop.time() + self._settings.verify_after_s + self._settings.verify_seconds
         await asyncio.sleep(self._settings.verify_after_s)
         for failure in doubtful:
             in_time = loop.time() < until and not self.closed
             self._answer(await self._again(failure) if in_time else _unverified(failure))
+        for failure in missing:  # what is not asked in time is proved by the next run
+            in_time = loop.time() < until and not self.closed
+            self._answer(await self._again(failure) if in_time else failure)
 
     async def aclose(self) -> None:
         """Close the connections to the site."""
@@ -162,27 +170,36 @@ class Visits:
         if isinstance(second, Page):
             return second
         before = f"before verification: {first.outcome}"
-        return replace(second, detail=f"{second.detail}; {before}" if second.detail else before)
+        detail = f"{second.detail}; {before}" if second.detail else before
+        return replace(second, detail=detail, confirmed=is_gone(first) and is_gone(second))
 
     async def _ask(self, entry: Entry, *, once: bool = False) -> Answer:
+        known = self._revisits
+        if known is None:
+            return await self._asked(entry, once=once)
+        if not once and not self.closed and (instead := await known.instead(entry)):
+            return instead
+        answer = known.weighed(await self._asked(entry, once=once, **known.condition(entry.url)))
+        return answer or known.weighed(await self._asked(entry, once=once)) or _unknown(entry)
+
+    async def _asked(self, entry: Entry, *, once: bool, **condition: str | None) -> Answer:
         answer = self._kept.pop(entry.url, None)
         if answer is None and not self.closed:
-            condition = self._condition(entry.url)
             answer = await self.closing(self.guest.ask(entry.url, PAGE, once=once, **condition))
         if answer is None:
             return Failure(entry=entry, outcome=Outcome.NOT_REACHED, detail=self.detail)
         return responses.judge(entry, answer, homes=(self._site.start_url,))
-
-    def _condition(self, url: str) -> dict[str, str | None]:
-        """Return what a request is made conditional by (RFC 9110 §13.1)."""
-        was = self._remembered.get(url)
-        return {"etag": was.etag, "last_modified": was.last_modified} if was else {}
 
     def _is_doubtful(self, failure: Failure) -> bool:
         room = len(self._doubtful) < self._settings.verify_urls
         rest_s = failure.exchange.retry_after_s if failure.exchange else None
         in_time = (rest_s or 0.0) <= MAX_RETRY_AFTER_S  # a site that asked for more is left alone
         return failure.outcome in VERIFIED and room and in_time and not self._verified
+
+    def _is_unproved(self, failure: Failure) -> bool:
+        """Say whether a stored page has to say once more that it is gone."""
+        known = self._revisits
+        return known is not None and known.doubts(failure) and not self._verified
 
     def _may(self, url: str) -> Outcome | None:
         return None if self.rulebook.allows(url) else Outcome.ROBOTS_DISALLOWED
@@ -194,6 +211,11 @@ def _with_attempts(second: Answer, first: Failure) -> Answer:
         return second
     attempts = first.exchange.attempts + second.exchange.attempts
     return replace(second, exchange=replace(second.exchange, attempts=attempts))
+
+
+def _unknown(entry: Entry) -> Failure:
+    """Return the failure of a site that answers "as before" to a question without a condition."""
+    return Failure(entry=entry, outcome=Outcome.HTTP_ERROR, detail="status 304 without a condition")
 
 
 def _unverified(failure: Failure) -> Failure:

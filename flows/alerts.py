@@ -34,6 +34,7 @@ NOTES = frozenset(
         "lastmod_future",
         "lastmod_uniform",
         "no_sitemap",
+        "no_baseline",
     }
 )
 """Kinds that cost no page, and that the owner of a site may want to know."""

@@ -9,12 +9,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from flows.records import Change, Outcome
+from flows.records import Change
 from flows.urls import hash64
-
-RETELLS = (Outcome.OK, Outcome.DUPLICATE)
-"""Outcomes that put the row of an earlier run out of the corpus: the page is stored anew, or its
-content is stored under another address. A failure of any kind leaves the old text where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +26,16 @@ class Baseline:
         """Return how many pages were stored."""
         return len(self.urls)
 
-    def content(self, url: str) -> int | None:
-        """Return the hash of what was stored for `url`, or None when nothing was."""
+    def place(self, url: str) -> int | None:
+        """Return where a URL stands among those that were stored, or None."""
         key = hash64(url)
         at = bisect_left(self.urls, key)
-        return self.contents[at] if at < len(self.urls) and self.urls[at] == key else None
+        return at if at < len(self.urls) and self.urls[at] == key else None
+
+    def content(self, url: str) -> int | None:
+        """Return the hash of what was stored for `url`, or None when nothing was."""
+        at = self.place(url)
+        return None if at is None else self.contents[at]
 
 
 def baseline(stored: Iterable[tuple[str, str]]) -> Baseline:
@@ -45,8 +46,8 @@ def baseline(stored: Iterable[tuple[str, str]]) -> Baseline:
     )
 
 
-def change(url: str, content_hash: str, before: Baseline) -> Change:
-    """Return what happened to a page that is stored now.
+def change(url: str, content_hash: str, before: Baseline, *, is_current: bool = True) -> Change:
+    """Return what happened to a page that is read now; `is_current` when no setting changed.
 
     >>> before = baseline([("https://a.test/", "c0ffee")])
     >>> change("https://a.test/", "c0ffee", before).value
@@ -55,8 +56,11 @@ def change(url: str, content_hash: str, before: Baseline) -> Change:
     'updated'
     >>> change("https://a.test/new", "c0ffee", before).value
     'new'
+    >>> change("https://a.test/", "c0ffee", before, is_current=False).value
+    'updated'
     """
     stored = before.content(url)
     if stored is None:
         return Change.NEW
-    return Change.UNCHANGED if stored == hash64(content_hash) else Change.UPDATED
+    same = is_current and stored == hash64(content_hash)
+    return Change.UNCHANGED if same else Change.UPDATED

@@ -260,6 +260,12 @@ def linked(page: Page | Failure) -> list[Entry]:
     return entries(page.entry.site, base_url, page.links, depth)
 
 
+def moved(page: Page) -> Entry:
+    """Return the entry of the address that a stored page has moved to."""
+    at = Attribution(method=Method.INVENTORY, referrer=page.entry.url)
+    return Entry(site=page.entry.site, url=page.base_url, attribution=at)
+
+
 def entries(site: str, page_url: str, found: Iterable[Link], depth: int) -> list[Entry]:
     """Return the entries that links of the page at `page_url` make, one for each target.
 

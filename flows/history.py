@@ -1,34 +1,21 @@
-"""A site's run beside its earlier ones: what it may call gone, and what a person should know.
+"""A site's run beside its earlier ones: what it may call gone, and with which it is compared.
 
 What a run saw of a site is its entry in `report.json`; an earlier run counts when the site was
-read to its end. Thresholds are explained in docs/data-format.md.
+read to its end.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from flows import alerts
-from flows.inventory import Shift
-from flows.records import Alert, Method
+from flows.records import Method
 
 MOST_REPORTS: Final = 100
 """Reports that are looked at to find the earlier runs of a site."""
 MOST_RUNS: Final = 3
 """Earlier runs of a site that are looked at."""
-
-FEWER: Final = 2
-FEWER_AT_LEAST: Final = 20
-"""A drop: less than one part in so many is left, and at least so many URLs went."""
-MORE: Final = 3
-MORE_AT_LEAST: Final = 100
-"""A jump: more than so many times the URLs, and at least so many came."""
-BACK_SHARE: Final = 10
-"""One URL in so many with an earlier `lastmod` than before is more than an oddity."""
-STALE: Final = timedelta(days=365)
-"""Age of the newest `lastmod` of a site to which pages still come."""
 
 HIDING: Final = frozenset(
     {
@@ -57,6 +44,12 @@ class Listing:
     status: int | None = None
     entries: int = 0
     complete: bool = False
+    lastmod_max: datetime | None = None
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it was read to its end and names something."""
+        return self.complete and self.entries > 0
 
     @property
     def is_robots(self) -> bool:
@@ -80,6 +73,8 @@ class Lists:
     resumed: bool = False
     """Whether several starts read the lists: a guess of the first may have failed in the last,
     and a guess that fails leaves no row."""
+    heard: set[str] = field(default_factory=set)
+    """Kinds of the alerts that were raised while the site was read."""
 
     def take(self, listing: Listing) -> None:
         """Take a row of `sitemaps`; what is said last of a list holds."""
@@ -87,6 +82,7 @@ class Lists:
 
     def hear(self, kind: str) -> None:
         """Take the kind of an alert."""
+        self.heard.add(kind)
         self.hidden |= kind in HIDING or kind.endswith("_budget")
 
     @property
@@ -180,73 +176,3 @@ def baseline(runs: Sequence[Earlier]) -> list[Earlier]:
     """
     whole = next((at for at, run in enumerate(runs) if run.whole), len(runs) - 1)
     return list(runs[: whole + 1])
-
-
-# Alerts
-
-
-def compared(
-    site: str, now: Mapping[str, Any], runs: Sequence[Earlier], shift: Shift | None, at: datetime
-) -> list[Alert]:
-    """Return what a person should know of a site that was read to its end at the time `at`.
-
-    `now` is the site as `report.json` tells it, `runs` are its last complete runs, and `shift`
-    says how `lastmod` moved since; no earlier run, no alert.
-    """
-    if not runs:
-        return []
-    found = (
-        _counted(site, now, baseline(runs)[-1]),
-        _back(site, shift) if now.get("whole") and shift else None,
-        _frozen(site, now, runs) or _stalled(site, now, at),
-    )
-    return [alert for alert in found if alert is not None]
-
-
-def _counted(site: str, now: Mapping[str, Any], before: Earlier) -> Alert | None:
-    """Tell that far fewer or far more URLs are listed than before."""
-    have, had = now["listed"], before.told.get("listed")
-    if had is None:
-        return None
-    said = f"{have:,} URLs are listed, {had:,} were in run {before.run_id}"
-    if have * FEWER < had and had - have >= FEWER_AT_LEAST:
-        return alerts.alert(site, "url_count_drop", site, said, have, had / FEWER)
-    if had and have > had * MORE and have - had >= MORE_AT_LEAST:
-        return alerts.alert(site, "url_count_jump", site, said, have, had * MORE)
-    return None
-
-
-def _back(site: str, shift: Shift) -> Alert | None:
-    """Tell that pages are dated earlier than before."""
-    receded = bool(shift.before and shift.now and shift.now < shift.before)
-    if not shift.back or not (receded or shift.back * BACK_SHARE >= shift.both):
-        return None
-    said = f"lastmod went back for {shift.back:,} of {shift.both:,} URLs"
-    return alerts.alert(site, "lastmod_backwards", site, said, shift.back)
-
-
-def _frozen(site: str, now: Mapping[str, Any], runs: Sequence[Earlier]) -> Alert | None:
-    """Tell that pages came in two runs one after the other, and the newest `lastmod` stayed."""
-    if len(runs) < 2:
-        return None
-    newest = {one.get("lastmod_max") for one in (now, runs[0].told, runs[1].told)}
-    if len(newest) != 1 or None in newest or not (_came(now) and _came(runs[0].told)):
-        return None
-    said = f"pages come, and the newest lastmod stays {now['lastmod_max']}"
-    return alerts.alert(site, "lastmod_frozen", site, said)
-
-
-def _stalled(site: str, now: Mapping[str, Any], at: datetime) -> Alert | None:
-    """Tell that pages come whose `lastmod` does not show it."""
-    newest = now.get("lastmod_max")
-    if newest is None or not _came(now):
-        return None
-    age = at - datetime.fromisoformat(newest)
-    if age <= STALE:
-        return None
-    said = f"pages come, and the newest lastmod is {newest}"
-    return alerts.alert(site, "lastmod_stalled", site, said, age.days, STALE.days)
-
-
-def _came(told: Mapping[str, Any]) -> bool:
-    return bool(told.get("changes", {}).get("new"))

@@ -276,6 +276,8 @@ class Page:
     robots_tag: str | None = None
     """The X-Robots-Tag header lines, joined by line ends."""
     links: tuple[Link, ...] = ()
+    moved: bool = False
+    """Whether redirects led here that say they are for good (301, 308)."""
 
     @property
     def base_url(self) -> str:
@@ -300,6 +302,8 @@ class Failure:
     """The family of links that do not end of which this is one too many (`flows.traps`)."""
     ai_signals: str | None = None
     """What the page itself says of its use by AI."""
+    confirmed: bool = False
+    """A second answer has said that there is no such page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

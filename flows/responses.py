@@ -28,6 +28,8 @@ class Response:
     elapsed_ms: float = 0.0
     hops: tuple[str, ...] = ()
     """Every URL asked for, in order; the last one is `url`."""
+    moved: bool = False
+    """Whether redirects led here, and all of them say that they are for good (301, 308)."""
     fetched_at: datetime | None = None
     attempts: int = 1
     cleared: bool = False
@@ -143,6 +145,7 @@ def judge(entry: Entry, answer: Answer, homes: Sequence[str] = ()) -> Page | Fai
         body=answer.body,
         charset=_charset(answer),
         robots_tag=robots_tag(answer.headers),
+        moved=answer.moved,
     )
 
 

@@ -267,6 +267,18 @@ def conform(name: str, rows: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
+def columns(name: str, rows: pa.Table, wanted: Sequence[str]) -> pa.Table:
+    """Return some columns of stored rows of the table `name`: null where a version had none."""
+    had = set(rows.column_names)
+    kinds = {column: SCHEMAS[name].field(column).type for column in wanted}
+    return pa.table(
+        {
+            column: rows[column].cast(kind) if column in had else pa.nulls(rows.num_rows, kind)
+            for column, kind in kinds.items()
+        }
+    )
+
+
 def clean(text: str) -> str:
     r"""Return `text` with what no store takes (NUL, lone surrogates) replaced, sign for sign.
 

@@ -100,6 +100,12 @@ class Settings:
     """Failed URLs that are asked once more in the verification round; 0 = none."""
     verify_seconds: float = 150.0
     """Seconds that the verification round of a site may take."""
+    recheck_days: float = 7.0
+    """Days after which a page is asked for although its `lastmod` is trusted and has not moved
+    (up to twice as many, so that not all are due at once); 0 = `lastmod` saves no request."""
+    max_removed: float = 0.3
+    """Part of a site's stored pages that may be removed at once; more (and at least 20) is
+    withheld with an alert until the next run finds the same. 1 = no limit."""
     chunk_tokens: int = 512
     """Most tokens of a chunk."""
     chunk_overlap: int = 0
@@ -260,6 +266,8 @@ _AT_LEAST: dict[str, float] = {
     "verify_after_s": 0,
     "verify_urls": 0,
     "verify_seconds": 0,
+    "recheck_days": 0,
+    "max_removed": 0,
     "chunk_tokens": 32,
     "chunk_overlap": 0,
     "extract_workers": 0,

@@ -149,7 +149,8 @@ def report(
 ) -> dict[str, Any]:
     """Return what `report.json` holds: each site, and all of them together.
 
-    `beside` adds to a site what only its lists and its earlier runs tell: `whole`, `baseline`.
+    `beside` adds to a site what only its lists and its earlier runs tell: `whole`, `baseline`,
+    `lastmod`, `withheld`.
     A run that has not ended is neither checked nor complete: what it lacks may be on its way.
     """
     sites = {
@@ -211,6 +212,8 @@ def told(
         "lastmod_max": tally.lastmod_max.isoformat() if tally.lastmod_max else None,
         "whole": None,
         "baseline": None,
+        "lastmod": None,
+        "withheld": False,
         "outcomes": dict(sorted(tally.outcomes.items())),
         "methods": dict(sorted(tally.methods.items())),
         "changes": dict(sorted(tally.changes.items())),

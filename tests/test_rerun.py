@@ -1,91 +1,235 @@
-"""A second run costs what changed: what is the same is neither sent nor stored again."""
+"""A second run costs what changed, removes what is proved to be gone, and loses nothing else."""
 
 from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from tests.flowing import corpus, ingested, newest
 from tests.loopback import Answer, Site, page, urlset
 
+QUICK = {"INGEST_RETRY_WAITS_S": "0", "INGEST_EXTRACT_WORKERS": "1"}
+GONE = Answer(b"not here", status=404)
+LISTED = ("tagged", "bare", "changing", "linked", "gone", "moved", "elsewhere", "secret", "failing")
+UNNAMED = ("alone", "lost", "over")
+"""Pages that the sitemap lists in the first run only."""
 
-def tagged(answer: Answer, tag: str) -> Answer:
+
+def tagged(answer: Answer, tag: str = "1") -> Answer:
     return Answer(answer.body, answer.kind, answer.status, (("ETag", f'"{tag}"'),))
+
+
+def to(path: str, status: int) -> Answer:
+    return Answer(b"", status=status, headers=(("Location", path),))
 
 
 def site(origin: str) -> dict[str, Answer]:
     """Return a site: pages with validators, one without, and two that only links find."""
-    return {
+    listed = [f"{origin}/{path}" for path in (*LISTED, *UNNAMED)]
+    named = {f"/{path}": tagged(page(path.title())) for path in (*LISTED, *UNNAMED)}
+    return named | {
         "/robots.txt": Answer(f"Sitemap: {origin}/s.xml\n".encode(), "text/plain"),
-        "/s.xml": urlset(f"{origin}/tagged", f"{origin}/bare", f"{origin}/changing"),
-        "/": tagged(page("Home", "/linked"), "home"),
-        "/tagged": tagged(page("Tagged"), "1"),
+        "/s.xml": urlset(*listed),
+        "/": page("Home", "/linked"),
         "/bare": page("Bare"),
-        "/changing": tagged(page("Changing"), "1"),
-        "/linked": tagged(page("Linked", "/deep"), "1"),
-        "/deep": tagged(page("Deep"), "1"),
+        "/linked": tagged(page("Linked", "/deep", "/late")),
+        "/deep": tagged(page("Deep")),
+        "/late": Answer(b"later", status=503),
     }
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> dict[str, Any]:
-    """Return what two runs left, with one page changed and one taken away in between."""
+def change(served: Site) -> None:
+    """Change the site as between two runs."""
+    stay = [f"{served.origin}/{path}" for path in (*LISTED, "target")]
+    served.routes |= {
+        "/s.xml": urlset(*stay),
+        "/changing": tagged(page("Changing", text="Other words now. " * 30), "2"),
+        "/gone": GONE,
+        "/moved": to("/target", 301),
+        "/target": tagged(page("Moved")),
+        "/elsewhere": to("/further", 308),
+        "/further": tagged(page("Elsewhere")),
+        "/secret": page("Secret", head='<meta name="robots" content="noindex">'),
+        "/failing": Answer(b"busy", status=503),
+        "/lost": Answer(b"", status=410),
+        "/over": Answer(b"", status=403),
+        "/late": tagged(page("Late")),
+    }
+
+
+class Run(NamedTuple):
+    """What a run left."""
+
+    urls: dict[str, dict[str, Any]]
+    pages: list[dict[str, Any]]
+    corpus: dict[str, dict[str, Any]]
+    chunks: set[str]
+    asked: Counter[str]
+
+
+def ran(served: Site, out: Path, **more: str) -> Run:
+    asked = len(served.log)
+    ingested([served], out, **(QUICK | more))
+    paths = {
+        name: {row["url"].removeprefix(served.origin): row for row in rows}
+        for name, rows in (("urls", newest(out, "urls")), ("corpus", corpus(out, "pages")))
+    }
+    return Run(
+        **paths,
+        pages=newest(out, "pages"),
+        chunks={row["url"].removeprefix(served.origin) for row in corpus(out, "chunks")},
+        asked=Counter(served.log[asked:]),
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Run, Run, Run]]:
+    """Yield what three runs left, with changes between the first two."""
+    out = tmp_path_factory.mktemp("rerun") / "data"
     with Site(site) as served:
-        out = tmp_path / "data"
-        ingested([served], out)
-        before = {row["url"]: row for row in corpus(out, "pages")}
-        asked = len(served.log)
-        served.routes["/changing"] = tagged(page("Changing", text="Other words now. " * 30), "2")
-        del served.routes["/tagged"]
-        ingested([served], out)
-    return {
-        "origin": served.origin,
-        "before": before,
-        "after": {row["url"]: row for row in corpus(out, "pages")},
-        "urls": {row["url"].removeprefix(served.origin): row for row in newest(out, "urls")},
-        "pages": newest(out, "pages"),
-        "asked": Counter(served.log[asked:]),
-    }
+        first = ran(served, out)
+        change(served)
+        yield first, ran(served, out), ran(served, out)
 
 
-def test_pages_that_did_not_change_are_neither_sent_nor_stored_again(runs: dict[str, Any]) -> None:
-    outcomes = {path: (row["outcome"], row["change"]) for path, row in runs["urls"].items()}
-
-    assert outcomes["/linked"] == ("not_modified", "unchanged")
-    assert outcomes["/bare"] == ("unchanged", "unchanged")
-    assert outcomes["/"] == ("unchanged", "unchanged")  # read for the sitemaps that it may name
-    assert [row["url"] for row in runs["pages"]] == [f"{runs['origin']}/changing"]
+def told(run: Run, path: str) -> tuple[str, str | None]:
+    row = run.urls[path]
+    return row["outcome"], row["change"]
 
 
-def test_a_page_that_changed_is_updated(runs: dict[str, Any]) -> None:
-    row = runs["urls"]["/changing"]
-
-    assert (row["outcome"], row["change"]) == ("ok", "updated")
-    assert "Other words" in runs["after"][f"{runs['origin']}/changing"]["markdown"]
-
-
-def test_a_page_that_only_a_page_not_sent_again_links_is_asked_for_all_the_same(
-    runs: dict[str, Any],
+def test_pages_that_did_not_change_are_neither_read_nor_stored_again(
+    runs: tuple[Run, Run, Run],
 ) -> None:
-    row = runs["urls"]["/deep"]
+    _, second, third = runs
 
-    assert (row["outcome"], row["method"]) == ("not_modified", "link")
-    assert row["referrer"] == f"{runs['origin']}/linked"
-    assert runs["asked"]["/deep"] == 1
+    assert told(second, "/linked") == ("not_modified", "unchanged")
+    assert told(second, "/bare") == ("unchanged", "unchanged")
+    assert second.urls["/bare"]["detail"] == "the same bytes as before"
+    assert told(second, "/") == ("unchanged", "unchanged")  # asked for the sitemaps it may name
+    assert third.pages == []
 
 
-def test_a_page_that_is_missing_once_keeps_its_text(runs: dict[str, Any]) -> None:
-    url = f"{runs['origin']}/tagged"
+def test_a_page_that_changed_is_updated(runs: tuple[Run, Run, Run]) -> None:
+    assert told(runs[1], "/changing") == ("ok", "updated")
+    assert "Other words" in runs[1].corpus["/changing"]["markdown"]
 
-    assert runs["urls"]["/tagged"]["outcome"] == "not_found"
-    assert runs["after"][url] == runs["before"][url]
+
+def test_what_a_page_not_sent_again_links_is_asked_for_all_the_same(
+    runs: tuple[Run, Run, Run],
+) -> None:
+    _, second, _ = runs
+
+    assert told(second, "/deep") == ("not_modified", "unchanged")
+    assert second.urls["/deep"]["method"] == "link"
+    assert second.urls["/deep"]["referrer"].endswith("/linked")
+    assert told(second, "/late") == ("ok", "new")  # it had failed, and its page has not changed
+    assert second.asked["/deep"] == second.asked["/late"] == 1
+
+
+def test_what_is_answered_gone_twice_is_removed(runs: tuple[Run, Run, Run]) -> None:
+    _, second, third = runs
+
+    assert told(second, "/gone") == ("not_found", "removed")
+    assert second.asked["/gone"] == 2
+    assert told(second, "/lost") == ("gone", "removed")  # declared by nobody any more
+    assert second.urls["/lost"]["method"] == "inventory"
+    assert not {"/gone", "/lost"} & (set(second.corpus) | second.chunks)
+    assert told(third, "/gone") == ("not_found", None)
+    assert "/lost" not in third.urls
+
+
+def test_a_page_that_nobody_names_is_asked_for_and_stays(runs: tuple[Run, Run, Run]) -> None:
+    _, second, third = runs
+
+    assert told(second, "/alone") == told(third, "/alone") == ("not_modified", "unchanged")
+    assert second.urls["/alone"]["method"] == "inventory"
+    assert "/alone" in third.corpus
+
+
+def test_a_refusal_or_an_outage_leaves_the_text(runs: tuple[Run, Run, Run]) -> None:
+    first, second, third = runs
+
+    assert told(second, "/failing") == ("server_error", None)
+    assert told(second, "/over") == ("forbidden", None)
+    for path in ("/failing", "/over"):
+        assert third.corpus[path] == first.corpus[path]
+        assert path in third.chunks
+
+
+def test_a_page_that_asks_not_to_be_kept_is_removed(runs: tuple[Run, Run, Run]) -> None:
+    assert told(runs[1], "/secret") == ("noindex", "removed")
+    assert "/secret" not in runs[1].corpus
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "method"),
+    [("/moved", "/target", "robots"), ("/elsewhere", "/further", "inventory")],
+    ids=["to a declared page", "to one that nobody names"],
+)
+def test_a_permanent_redirect_moves_the_page(
+    old: str, new: str, method: str, runs: tuple[Run, Run, Run]
+) -> None:
+    first, second, third = runs
+
+    assert told(second, old) == ("duplicate", "removed")
+    assert told(second, new) == ("ok", "new")
+    assert second.urls[new]["method"] == method
+    assert second.corpus[new]["markdown"] == first.corpus[old]["markdown"]
+    assert old not in third.corpus
+    assert told(third, new) == ("not_modified", "unchanged")
+
+
+def test_the_feed_tells_every_page_that_came_to_the_corpus_or_left_it(
+    runs: tuple[Run, Run, Run],
+) -> None:
+    for before, run in pairwise(runs):
+        changes = {path: row["change"] for path, row in run.urls.items()}
+        came = {path for path, change in changes.items() if change == "new"}
+        left = {path for path, change in changes.items() if change == "removed"}
+
+        assert set(run.corpus) == set(before.corpus) - left | came
+        assert run.chunks == set(run.corpus)
 
 
 def test_other_settings_make_every_page_anew(tmp_path: Path) -> None:
     with Site(site) as served:
-        ingested([served], tmp_path / "data")
-        ingested([served], tmp_path / "data", INGEST_CHUNK_TOKENS="64")
+        ran(served, tmp_path / "data")
+        again = ran(served, tmp_path / "data", INGEST_CHUNK_TOKENS="64", INGEST_KEEP_HTML="1")
+        kept = ran(served, tmp_path / "data", INGEST_CHUNK_TOKENS="128", INGEST_KEEP_HTML="1")
 
-    outcomes = Counter(row["outcome"] for row in newest(tmp_path / "data", "urls"))
-    assert outcomes == {"ok": 6}
+    assert {row["change"] for row in again.urls.values() if row["outcome"] == "ok"} == {"updated"}
+    assert again.asked["/tagged"] == again.asked["/deep"] == 1
+    assert {told(again, path) for path in again.corpus} == {("ok", "updated")}
+    # From the HTML that was kept, nothing is asked; the start page is, for the sitemaps it names.
+    assert {told(kept, path) for path in kept.corpus} == {("ok", "updated")}
+    assert set(kept.asked) & {*kept.corpus} == {"/"}
+    assert kept.corpus["/tagged"]["fetched_at"] == again.corpus["/tagged"]["fetched_at"]
+
+
+def test_too_many_removals_at_once_wait_until_the_next_run_agrees(tmp_path: Path) -> None:
+    pages = {f"/p{number}": page(f"Page {number}") for number in range(40)}
+    kept = {path: answer for path, answer in pages.items() if int(path[2:]) < 15}
+
+    def listing(origin: str) -> dict[str, Answer]:
+        robots = Answer(f"Sitemap: {origin}/s.xml\n".encode(), "text/plain")
+        return {"/robots.txt": robots, "/s.xml": urlset(*(origin + path for path in pages))}
+
+    with Site(lambda origin: listing(origin) | pages) as served:
+        out = tmp_path / "data"
+        ran(served, out)
+        served.routes = listing(served.origin) | kept
+        second = ran(served, out)
+        alerts = newest(out, "alerts")
+        third = ran(served, out)
+
+    assert len(second.corpus) == 40
+    assert {row["change"] for row in second.urls.values()} == {"unchanged", None}
+    withheld = [row for row in alerts if row["kind"] == "pages_removed"]
+    assert [(row["severity"], row["value"], row["threshold"]) for row in withheld] == [
+        ("error", 25.0, 19.0)
+    ]
+    assert set(third.corpus) == set(kept)
+    assert Counter(row["change"] for row in third.urls.values())["removed"] == 25

@@ -13,7 +13,7 @@ import hashlib
 import logging
 import secrets
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -23,19 +23,18 @@ import pyarrow as pa
 from connectors.dataset import completion, corpus, files, merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.merging import Stored
+from connectors.dataset.recall import Recall
 from flows import changes
 from flows.changes import Baseline
-from flows.records import Link, Method, SiteEnd
-from flows.remembered import STORED, Remembered
+from flows.records import Link, SiteEnd
+from flows.remembered import SAME, Memory
 from flows.schema import NOTES, RETOLD, SCHEMAS, TABLES
+from flows.urls import hash64
 
 SHARDS: Final = 4
 """Partitions of a run: all rows of a site go to one of them."""
 _STAMP = "%Y%m%dT%H%M%S"
 
-
-VALIDATORS: Final = ("etag", "last_modified")
-PLACE: Final = ("method", "referrer", "depth")
 
 logger = logging.getLogger(__name__)
 
@@ -79,28 +78,6 @@ class Dataset:
     def last_complete(self, site: str) -> str | None:
         """Return the newest run in which the site was read completely."""
         return next((str(r["run_id"]) for r in self.reports() if _covers(r, site)), None)
-
-    def remembered(self, site: str, settings_hash: str) -> dict[str, Remembered]:
-        """Return the pages of a site that are stored as the last complete run found them.
-
-        Empty when that run had other settings, or cannot be read: every page is then made anew.
-        """
-        told = next((r for r in self.reports() if _covers(r, site)), None)
-        if told is None or told.get("settings_hash") != settings_hash:
-            return {}
-        folder = self.runs / str(told["run_id"]) / "urls"
-        source = Stored(paths=sorted(folder.glob("*.parquet")), site=site)
-        before = self.baseline(site)
-        try:
-            return {
-                row["url"]: _remembered(row)
-                for rows in source.tables(["site", "url", "outcome", *VALIDATORS, *PLACE])
-                for row in rows.to_pylist()
-                if row["outcome"] in STORED and before.content(row["url"]) is not None
-            }
-        except OSError as error:
-            logger.warning("the last run cannot be read", extra={"site": site, "why": str(error)})
-            return {}
 
     def baseline(self, site: str) -> Baseline:
         """Return what the corpus holds of a site."""
@@ -157,12 +134,6 @@ class Dataset:
         return max(now, before + timedelta(milliseconds=1))
 
 
-def _remembered(row: Mapping[str, Any]) -> Remembered:
-    return Remembered(
-        method=Method(row["method"]), **{name: row[name] for name in (*VALIDATORS, *PLACE[1:])}
-    )
-
-
 def _covers(report: Mapping[str, Any], site: str) -> bool:
     """Return whether a site was read completely in the run of a report."""
     return bool(report.get("sites", {}).get(site, {}).get("status") == "complete")
@@ -193,11 +164,17 @@ class Run:
         self.work = dataset.work / run_id
         self.parts = [Shard(self.folder, self.work, number) for number in range(shards)]
         self.guard = threading.Lock()
+        self._recall = Recall(dataset, settings_hash)
 
     @property
     def is_complete(self) -> bool:
         """True once the run has its report: nothing is added to it any more."""
         return (self.folder / "report.json").exists()
+
+    @property
+    def is_inventory(self) -> bool:
+        """Whether the run lists URLs and stores no page."""
+        return self.plan.split(" ")[0] == "discover"
 
     def shard_of(self, site: str) -> int:
         """Return the shard of a site; the same on every machine."""
@@ -208,9 +185,27 @@ class Run:
         """Return `flows.urls.hash64` of the site's URLs that have their row already."""
         return set(self._shard(site).hashes(site))
 
-    def remembered(self, site: str) -> dict[str, Remembered]:
-        """Return the pages of a site that need not be stored again as long as they are the same."""
-        return self.dataset.remembered(site, self.settings_hash)
+    def memory(self, site: str) -> Memory:
+        """Return what is known of the pages of a site that are stored."""
+        return Memory() if self.is_inventory else self._recall.memory(site)
+
+    def kept(self, site: str, url: str) -> bytes | None:
+        """Return the HTML that was kept of a stored page, or None when none was."""
+        return corpus.kept(self.dataset.corpus, site, url)
+
+    def stored_links(self, site: str, of: Collection[int]) -> Iterator[tuple[str, list[Link]]]:
+        """Yield URL and links of the stored pages whose `hash64` is in `of`."""
+        return corpus.links(self.dataset.corpus, site, of)
+
+    def unread(self, site: str) -> set[int]:
+        """Return `hash64` of the pages that an earlier start of this run did not read again."""
+        source = Stored(paths=self._shard(site).paths("urls", site), site=site)
+        return {
+            hash64(row["url"])
+            for rows in source.tables(["site", "url", "outcome"])
+            for row in rows.to_pylist()
+            if row["outcome"] in SAME
+        }
 
     def committed_links(self, site: str) -> Iterator[tuple[str, Link]]:
         """Yield page URL and link, for each link of the pages that have their row already."""

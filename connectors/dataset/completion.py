@@ -13,7 +13,6 @@ from connectors.dataset.commits import Shard
 from connectors.dataset.history import History
 from connectors.dataset.merging import Buckets, Made, Source, Stored
 from flows import sightings, totals
-from flows.inventory import KNOWN
 from flows.records import SiteEnd
 from flows.schema import CORPUS, RETOLD, SCHEMAS, TABLES
 from flows.totals import Totals
@@ -75,6 +74,8 @@ def _build(run: "Run", name: str, folder: Path, counted: Totals, past: History) 
             ):
                 writer.add(rows)
                 counted.add(name, rows)
+                if name == "pages":
+                    past.read(rows)
             writer.close()
     if not any(folder.iterdir()):
         files.write(folder / "empty.parquet", name, SCHEMAS[name].empty_table())
@@ -116,7 +117,7 @@ def _known(
         earlier = past.known(number)
         bounds = merging.bounds("urls", [*sources, *earlier])
         known = Buckets("urls", spool, bounds)
-        merging.fill(known, earlier, KNOWN)
+        merging.fill(known, earlier, past.columns)
     except OSError as error:
         logger.warning("earlier run not read", extra={"reason": str(error)})
         past.forget(number)

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 from connectors.dataset import files, merging
 from connectors.dataset.merging import Source, Stored
 from connectors.dataset.spool import Spool
-from flows import changes
-from flows.records import Change
+from flows import schema
+from flows.records import Change, Link, Outcome
 from flows.schema import CORPUS, SCHEMAS
+from flows.urls import hash64
 
 _PLAIN = re.compile(r"[a-z]+://[a-z0-9.-]{1,150}(:\d+)?")
 _UNSAFE = re.compile(r"[^A-Za-z0-9.-]+")
@@ -53,6 +54,38 @@ def stored(folder: Path, site: str) -> Iterator[tuple[str, str]]:
             yield from zip(rows["url"].to_pylist(), rows["content_hash"].to_pylist(), strict=True)
 
 
+def pages(folder: Path, site: str, columns: Sequence[str]) -> pa.Table:
+    """Return some columns of the pages that are stored of a site."""
+    path = folder / "pages" / file_name(site)
+    found = files.read(path, list(columns)) if path.exists() else ()
+    tables = [schema.columns("pages", rows, columns) for rows in found]
+    return (
+        pa.concat_tables(tables)
+        if tables
+        else schema.columns("pages", SCHEMAS["pages"].empty_table(), columns)
+    )
+
+
+def links(folder: Path, site: str, of: Collection[int]) -> Iterator[tuple[str, list[Link]]]:
+    """Yield the links of stored pages with their URL, of those whose `hash64` is in `of`."""
+    path = folder / "pages" / file_name(site)
+    for rows in files.read(path, ["url", "links"]) if path.exists() else ():
+        for row in rows.to_pylist():
+            if hash64(row["url"]) in of:
+                yield row["url"], [Link(url=one["url"], rel=one["rel"]) for one in row["links"]]
+
+
+def kept(folder: Path, site: str, url: str) -> bytes | None:
+    """Return the HTML that was kept of a stored page, or None when none was."""
+    path = folder / "pages" / file_name(site)
+    for rows in files.read(path, ["url", "html"], url=url) if path.exists() else ():
+        at = rows["url"].index(pa.scalar(url)).as_py()
+        if at >= 0:
+            html: bytes | None = rows["html"][at].as_py()
+            return html
+    return None
+
+
 def publish(folder: Path, site: str, spool: Spool, work: Path) -> None:
     """Replace the corpus of a site by what this run stored and what it has no better word on.
 
@@ -80,15 +113,12 @@ def publish(folder: Path, site: str, spool: Spool, work: Path) -> None:
 
 
 def _retold(urls: Source) -> "pa.Array[Any]":
-    """Return the URLs whose old rows are void: stored anew, told as duplicates, or removed."""
-    void = pa.array(changes.RETELLS, pa.string()), pa.array([Change.REMOVED], pa.string())
+    """Return the URLs whose old rows are void: stored anew, or removed."""
     found: list[Any] = []
     for rows in urls.tables():
-        retold = pc.or_kleene(
-            pc.is_in(rows["outcome"], value_set=void[0]),
-            pc.is_in(rows["change"], value_set=void[1]),
-        )
-        found += rows["url"].filter(retold).chunks
+        anew: Any = pc.equal(rows["outcome"], pa.scalar(Outcome.OK.value))
+        gone: Any = pc.equal(rows["change"], pa.scalar(Change.REMOVED.value))
+        found += rows["url"].filter(pc.or_kleene(anew, gone)).chunks
     return pa.concat_arrays(found) if found else pa.array([], pa.string())
 
 

@@ -97,15 +97,18 @@ def write(path: Path, name: str, rows: pa.Table, *, small: bool = False) -> None
 
 
 def read(
-    path: Path, columns: list[str] | None = None, sites: Collection[str] | None = None
+    path: Path,
+    columns: list[str] | None = None,
+    sites: Collection[str] | None = None,
+    url: str | None = None,
 ) -> Iterator[pa.Table]:
     """Yield the row groups of a Parquet file; OSError names the file when it is damaged.
 
-    With sites, only the groups that may have rows of them.
+    With sites, or with a URL, only the groups that may have rows of them.
     """
     try:
         with pq.ParquetFile(path) as file:
-            for group in _groups(file.metadata, sites):
+            for group in _groups(file.metadata, sites, url):
                 yield file.read_row_group(group, columns=columns, use_threads=False)
     except pa.ArrowException as error:
         raise OSError(f"damaged file {path}: {str(error).splitlines()[0]}") from error
@@ -214,17 +217,20 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _groups(meta: pq.FileMetaData, sites: Collection[str] | None) -> list[int]:
-    """Return the row groups of a file that may have rows of the sites."""
+def _groups(
+    meta: pq.FileMetaData, sites: Collection[str] | None, url: str | None = None
+) -> list[int]:
+    """Return the row groups of a file that may have rows of the sites, and of the URL."""
     groups = list(range(meta.num_row_groups))
-    if sites is None or "site" not in meta.schema.names:
-        return groups
-    column = meta.schema.names.index("site")
-    return [
-        group
-        for group in groups
-        if _may_hold(meta.row_group(group).column(column).statistics, sites)
-    ]
+    for name, values in (("site", sites), ("url", None if url is None else (url,))):
+        if values is not None and name in meta.schema.names:
+            column = meta.schema.names.index(name)
+            groups = [
+                group
+                for group in groups
+                if _may_hold(meta.row_group(group).column(column).statistics, values)
+            ]
+    return groups
 
 
 def _may_hold(span: pq.Statistics | None, values: Collection[str]) -> bool:

@@ -4,7 +4,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,22 +12,22 @@ import pyarrow.compute as pc
 from connectors.dataset import merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.merging import Stored
-from flows import history, inventory, rows, schema, totals
+from flows import findings, history, inventory, rows, schema, totals, trust
 from flows.history import Earlier, Listing, Lists
-from flows.inventory import Shift
+from flows.inventory import KNOWN, Shift
 from flows.records import Alert, Outcome, SiteEnd
 from flows.totals import Totals
+from flows.trust import Dates, Evidence
 
 if TYPE_CHECKING:
     from connectors.dataset import Run
 
 logger = logging.getLogger(__name__)
 
-INVENTORY: Final = "discover"
-"""First word of the plan of a run that lists URLs: those that nobody lists any more are removed.
-Other runs ask before they call a page gone."""
-
-_LISTING = ["site", "url", "final_url", "method", "kind", "parent", "status", "entries", "complete"]
+_LISTING = [
+    *("site", "url", "final_url", "method", "kind", "parent", "status", "entries", "complete"),
+    "lastmod_max",
+]
 
 
 class History:
@@ -41,7 +41,12 @@ class History:
         self._runs = history.earlier(run.dataset.reports(), sites)
         self._shifts: defaultdict[str, Shift] = defaultdict(Shift)
         self._unproved = inventory.pairs(())
-        self._proving = self._prove() if run.plan.split(" ")[0] == INVENTORY else frozenset()
+        # What nobody lists any more is gone from an inventory; other runs ask before they say so.
+        self._proving = self._prove() if run.is_inventory else frozenset()
+        self.columns = KNOWN if run.is_inventory else (*KNOWN, "settings_hash")
+        """Columns of earlier rows of `urls` that matter."""
+        self._seen: defaultdict[str, Evidence] = defaultdict(Evidence)
+        self._dates: defaultdict[str, Dates] = defaultdict(Dates)
 
     def known(self, number: int) -> list[Stored]:
         """Return the rows of earlier runs for the sites of a shard, the newest run first."""
@@ -59,6 +64,8 @@ class History:
         before = inventory.newest(known)
         for site, shift in inventory.shifts(part, before, self._run.started_at).items():
             self._shifts[site].add(shift)
+        if not self._run.is_inventory:
+            self._watch(part, before)
         part = inventory.compare(part, before, self._runs)
         gone = inventory.undeclared(part, before, self._proving & set(self._runs), self._unproved)
         if not gone.num_rows:
@@ -66,13 +73,26 @@ class History:
         told = {"run_id": self._run.id, "settings_hash": self._run.settings_hash}
         return merging.in_order("urls", pa.concat_tables([part, inventory.signed(gone, **told)]))
 
+    def _watch(self, part: pa.Table, before: pa.Table) -> None:
+        """Gather from rows of `urls` what they say of their sites' `lastmod`."""
+        for found in (trust.compared(part, before), trust.by_header(part)):
+            for site, evidence in found.items():
+                self._seen[site].add(evidence)
+        for site, dates in trust.dates(part, self._run.started_at).items():
+            self._dates[site].add(dates)
+
+    def read(self, pages: pa.Table) -> None:
+        """Gather from rows of `pages` what they say of their sites' `lastmod`."""
+        for site, evidence in trust.by_page(pages).items():
+            self._seen[site].add(evidence)
+
     def alerts(self, counted: Totals) -> dict[int, pa.Table]:
         """Return the alerts that comparing the runs makes, by shard."""
         found: defaultdict[int, list[schema.Row]] = defaultdict(list)
         for site, tally in counted.tallies.items():
-            if self._is_complete(site):
+            if site in self._ends:
                 now = totals.told(tally, self._ends[site], checked=False, beside=self.beside(site))
-                for alert in self._compared(site, now):
+                for alert in self._alerts(site, now):
                     row = rows.alert(alert, run_id=self._run.id)
                     found[self._run.shard_of(site)].append(row)
         return {number: schema.table("alerts", told) for number, told in found.items()}
@@ -81,11 +101,28 @@ class History:
         """Return what the report says of a site that its own rows do not tell."""
         runs = self._runs.get(site)
         whole = self._is_complete(site) and site in self._lists and self._lists[site].whole
-        return {"whole": whole, "baseline": runs[0].run_id if runs else None}
+        return {
+            "whole": whole,
+            "baseline": runs[0].run_id if runs else None,
+            "lastmod": self._lastmod(site) if self._is_complete(site) else None,
+            "withheld": site in self._lists and "pages_removed" in self._lists[site].heard,
+        }
 
-    def _compared(self, site: str, now: Mapping[str, Any]) -> list[Alert]:
+    def _lastmod(self, site: str) -> dict[str, Any] | None:
+        if self._run.is_inventory:
+            return None
+        told = (run.told.get("lastmod") for run in self._runs.get(site, ()))
+        before = next((one for one in told if one), None)
+        return trust.told(self._seen[site], self._dates[site], before)
+
+    def _alerts(self, site: str, now: Mapping[str, Any]) -> list[Alert]:
         runs, shift = self._runs.get(site, ()), self._shifts.get(site)
-        return history.compared(site, now, runs, shift, self._run.started_at)
+        lists = self._lists.get(site, Lists())
+        found = findings.noticed(site, now, lists, runs)
+        if not self._is_complete(site):
+            return found
+        at, seen = self._run.started_at, self._seen.get(site)
+        return found + findings.compared(site, now, runs, shift, at, seen)
 
     def _is_complete(self, site: str) -> bool:
         return site in self._ends and self._ends[site].status == "complete"

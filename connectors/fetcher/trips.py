@@ -28,6 +28,9 @@ MAX_COOKIE_BYTES = 4_096
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
+FOR_GOOD = frozenset({301, 308})
+"""Redirects by which a page has moved (RFC 9110 §15.4)."""
+
 _WITHOUT_BODY = frozenset({204, 205, 304})
 
 
@@ -73,6 +76,7 @@ class Trip:
         self.fault: Fault | None = None
         """Why the trip ended early."""
         self._hops: list[str] = []
+        self._for_good = True
         self._seen: set[tuple[str, str]] = set()
         self._cookies: dict[str, dict[str, str]] = {}
         self._status: int | None = None
@@ -147,6 +151,7 @@ class Trip:
         onward = urls.canonical(location, base=self.url)
         if onward is None:
             raise Stop(Outcome.INVALID_URL, f"redirected to {location[:200]}")
+        self._for_good &= got.status_code in FOR_GOOD
         return onward
 
     @property
@@ -205,6 +210,7 @@ class Trip:
             wire_bytes=self._wire_bytes(),
             elapsed_ms=self._elapsed_ms(),
             hops=tuple(self._hops),
+            moved=len(self._hops) > 1 and self._for_good,
             fetched_at=self._fetched_at,
         )
 

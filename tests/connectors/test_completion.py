@@ -267,7 +267,7 @@ def test_a_site_that_collapses_raises_an_alert_that_is_counted(tmp_path: Path) -
     paths = [f"{number:04d}" for number in range(100)]
     write(tmp_path, *listed(*paths))
     second = write(tmp_path, *listed(*paths[:9]), *listed(*paths[:9], site=OTHER))
-    (alert,) = rows(second, "alerts")
+    (alert,) = (row for row in rows(second, "alerts") if row["kind"] != "no_baseline")
 
     assert (alert["kind"], alert["site"], alert["value"]) == ("url_count_drop", SITE, 9)
     assert told(second)["alerts"] == {"error": 1}

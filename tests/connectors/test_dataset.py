@@ -355,7 +355,7 @@ def test_a_complete_run_has_one_file_a_shard_and_its_report(tmp_path: Path) -> N
 
     assert small > 20
     assert [path.name for path in run.folder.glob("urls/*")] == [f"{run.shard_of(SITE)}.parquet"]
-    assert [path.name for path in run.folder.glob("alerts/*")] == ["empty.parquet"]
+    assert [path.name for path in run.folder.glob("sitemaps/*")] == ["empty.parquet"]
     assert report.read(run.folder)["status"] == "complete"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".work", "corpus", "runs"]
     assert sorted(path.name for path in (tmp_path / ".work").iterdir()) == ["finish.lock", "lock"]
@@ -426,6 +426,7 @@ def test_what_a_run_tells_again_never_stands_there_twice(tmp_path: Path) -> None
     assert (running, alerts) == ([1, 3], 2)
     assert [row["entries"] for row in rows(run.folder / "sitemaps")] == [9, 2]
     assert [(row["kind"], row["severity"]) for row in rows(run.folder / "alerts")] == [
+        ("no_baseline", "info"),
         ("no_sitemap", "error"),
         ("other", "warning"),
     ]

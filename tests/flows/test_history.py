@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from flows import history
+from flows import findings, history
 from flows.history import Earlier, Listing, Lists
 from flows.inventory import Shift
 from flows.records import Severity
@@ -188,7 +188,7 @@ def test_urls_are_known_back_to_the_last_run_that_read_every_list() -> None:
 
 def kinds(now: dict[str, Any], *runs: Earlier, shift: Shift | None = None) -> set[str]:
     told = {"listed": 10, "whole": True} | now
-    return {alert.kind for alert in history.compared(SITE, told, runs, shift, NOON)}
+    return {alert.kind for alert in findings.compared(SITE, told, runs, shift, NOON)}
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_the_count_after_an_outage_is_compared_with_the_one_before_it() -> None:
 
 
 def test_a_drop_is_an_error_that_names_its_numbers() -> None:
-    (alert,) = history.compared(SITE, {"listed": 61}, [run(listed=4000)], None, NOON)
+    (alert,) = findings.compared(SITE, {"listed": 61}, [run(listed=4000)], None, NOON)
 
     assert (alert.severity, alert.value, alert.threshold) == (Severity.ERROR, 61, 2000)
     assert alert.message == "61 URLs are listed, 4,000 were in run r1"
