@@ -150,6 +150,9 @@ class Elements:
         """Take text; outside of what is read only its presence may be a fault."""
         if self._text is not None:
             self._text.add(text)
+        elif self._entry is not None:
+            if len(self._open) == self._entry.level:
+                self._entry.bare.add(text)
         elif not self._open and not text.isspace():
             self._malformed("text outside the root element")
 
@@ -159,6 +162,8 @@ class Elements:
         self.lost = True
         if self._text is not None:
             self._text.spoil()
+        if self._entry is not None:
+            self._entry.bare.spoil()
 
     def doctype(self, name: str, *, dangerous: bool) -> None:
         """Take a document type: a page's, or one whose entities are not to be trusted."""
@@ -247,10 +252,19 @@ class Elements:
     def _finish(self, entry: Entry) -> None:
         entry.spoiled = entry.spoiled or self._text is not None
         self._entry, self._text = None, None
+        if not entry.spoiled and not entry.has_address:
+            self._keep_bare(entry)
         if entry.spoiled and not entry.has_address:
             self._lose()
         elif record := entry.make(self._maker):
             self._found.append(record)
+
+    def _keep_bare(self, entry: Entry) -> None:
+        """Take an address that stands in an entry as it is, for want of its `loc`."""
+        bare = (self._references.resolve(entry.bare.whole or "") or "").strip()
+        if entry.name in ENTRIES["urlset"] and urls.canonical(bare):
+            self._faults.add("loc_missing", f"an address that stands in no loc: {bare}")
+            entry.keep("loc", bare)
 
     def _lose(self) -> None:
         self.lost = True

@@ -29,6 +29,8 @@ class Entry:
         self.level = level
         self.spoiled = False
         """Whether a text of it is not whole."""
+        self.bare = Text(name, level)
+        """What stands in it outside of any child."""
         self._texts: dict[str, str] = {}
         self._alternates: list[tuple[str, str]] = []
         self._links: dict[bool, str] = {}

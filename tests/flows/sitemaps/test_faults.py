@@ -11,6 +11,7 @@ from flows.sitemaps import reader as reading
 
 URL = "https://docs.example.org/maps/all.xml"
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
+HOST = "https://docs.example.org"
 
 
 def read(
@@ -289,6 +290,24 @@ def test_an_entry_without_a_url_is_reported(entry: str) -> None:
     assert kinds(reader) == ["loc_missing"]
     assert reader.problems[0].detail.startswith("2 times")
     assert reader.entries == 2
+
+
+@pytest.mark.parametrize(
+    ("bare", "expected"),
+    [
+        (f"\n{HOST}/1?a=1&amp;b=2\n", ["1?a=1&b=2"]),
+        (f"<lastmod>2024</lastmod>{HOST}/1", ["1"]),
+        ("words of a comment", []),
+        ("/relative", []),
+        (f"{HOST}/1 <", []),
+    ],
+    ids=["alone", "beside a date", "words", "relative", "not whole"],
+)
+def test_an_address_that_stands_in_no_loc_is_read_and_told(bare: str, expected: list[str]) -> None:
+    found, reader = read(urlset(f"<url>{bare}</url>"))
+
+    assert found == expected
+    assert expected == [] or kinds(reader) == ["loc_missing"]
 
 
 @pytest.mark.parametrize(
