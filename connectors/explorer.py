@@ -80,6 +80,9 @@ class _Explorer:
         await self._start()  # not before: what declares a page says more than what links it
         self._plan.probe(self._origin)
         await self._read_sitemaps()
+        if self._plan.over_limit:
+            said = f"{self._plan.over_limit} sitemaps hold more than others may read"
+            await self._tell("sitemap_over_limit", self._site, said)
         if self._sitemaps == 0 and not self._visits.closed:
             await self._tell("no_sitemap", self._site, "no sitemap was found")
         await self._crawl.put(AllDeclared(site=self._site))

@@ -25,6 +25,9 @@ ALERT_OF = {
 }
 """Alert kinds of outcomes that have one of their own; others are `sitemap_http_error`."""
 
+OVER_LIMIT = ("sitemap_too_many_urls", "sitemap_too_large")
+"""What is wrong with a sitemap that other readers may leave unread."""
+
 GUESSED = (Method.PROBE, Method.HTML)
 """Methods that only suppose a sitemap: one that is a web page is no news."""
 
@@ -117,6 +120,7 @@ class Reading:
     async def _tell_oddities(self, answer: Answer, reader: sitemaps.Reader) -> None:
         """Tell what was wrong with the file, and with the exchange that brought it."""
         for problem in reader.problems:
+            self._plan.over_limit += problem.kind in OVER_LIMIT
             await self._crawl.put(alerts.of(self._site, problem))
         if answer.url != self._candidate.url:
             await self._alert("sitemap_redirected", f"redirects to {answer.url}")

@@ -106,6 +106,8 @@ class Plan:
         self._parents: dict[str, str | None] = {}
         self._taken = 0
         self._pages_for_probes = 0
+        self.over_limit = 0
+        """Sitemaps larger than the protocol allows."""
         self.alerts: list[Alert] = []
         """What the plan had to leave out; the caller takes them away."""
 

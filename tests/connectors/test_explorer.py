@@ -1,8 +1,10 @@
 """What a site declares is found, attributed, and told where it could not be read."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,14 @@ from connectors import explorer
 from connectors.crawl import Crawl, Held
 from connectors.dataset import Dataset
 from connectors.explorer import explore
-from connectors.fetcher import Fetcher
+from connectors.fetcher import SITEMAP, Fetcher
 from connectors.guest import Guest
 from connectors.loop import EventLoop
 from flows.politeness import Pace
 from flows.records import Alert, Entries, Entry, Method, Rules, SitemapRead
 from flows.settings import Settings
 from flows.settings import Site as SiteSettings
+from flows.sitemaps import reader
 from tests.loopback import Answer, Site, index, page, urlset
 
 ROBOTS = "User-agent: *\nDisallow: /no/\nCrawl-delay: 0\n"
@@ -229,6 +232,44 @@ def test_lost_coverage_is_told(kind: str, tmp_path: Path) -> None:
         items = explored(site, tmp_path)
 
     assert kind in alerts(items)
+
+
+def test_sitemaps_over_a_limit_are_read_and_told_once_a_site(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "MAX_URLS", 2)
+
+    def large(at: str) -> dict[str, Answer]:
+        maps = {str(n): urlset(*(f"{at}/{n}{page}" for page in "abc")) for n in range(3)}
+        return with_map(index(*(f"{at}/{n}.xml" for n in maps)), **maps)(at)
+
+    with served(large) as site:
+        items = explored(site, tmp_path, links=False)
+
+    assert len(entries(items)) == 9
+    (told,) = (a for a in items if isinstance(a, Alert) and a.kind == "sitemap_over_limit")
+    assert told.message.startswith("4 sitemaps")
+
+
+class Late(dict[str, Answer]):
+    """Answers of which that of the sitemap comes too late."""
+
+    def get(self, path: str, default: Any = None) -> Any:
+        if path == "/s.xml":
+            time.sleep(0.6)
+        return super().get(path, default)
+
+
+def test_a_sitemap_that_does_not_arrive_in_time_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, hurried = Guest.open, replace(SITEMAP, deadline_s=0.2)
+    monkeypatch.setattr(Guest, "open", lambda guest, url: usual(guest, url, hurried))
+    with served(with_map(urlset("/p"))) as site:
+        site.routes = Late(site.routes)
+        items = explored(site, tmp_path)
+
+    assert "sitemap_timeout" in alerts(items)
 
 
 def test_the_budget_of_sitemaps_is_kept_and_told(tmp_path: Path) -> None:
