@@ -73,6 +73,8 @@ def _folded(row: Row, notes: list[Row]) -> Row:
     }
     if facts["lastmod"] is not None and "lastmod_raw" in row:
         facts["lastmod_raw"] = newest["lastmod_raw"]
+    if "alternates" in row:
+        facts["alternates"] = facts["alternates"] or []  # a list is never null
     place: Row = {name: first[name] for name in PLACE if name in row}
     if "methods" not in row:
         return {**place, **facts}

@@ -66,3 +66,10 @@ def test_of_two_declarations_the_newest_date_counts_and_the_first_place() -> Non
     assert row["lastmod_raw"] == "2024-06-01"
     assert row["priority"] == 0.3
     assert row["sitemaps"] == [f"{SITE}/{name}.xml" for name in "abc"]
+
+
+def test_what_nobody_says_is_null_and_a_list_is_empty() -> None:
+    row = folded(entry("/a.xml"), entry("/b.xml"))
+
+    assert (row["lastmod"], row["priority"]) == (None, None)
+    assert row["alternates"] == []
