@@ -36,7 +36,7 @@ MANY_PAGES: Final = 64
 A kill costs what waits, and each commit is a file that the run's end has to merge."""
 MOST_BYTES: Final = 4 << 20
 """Characters of text that wait for a commit."""
-MOST_ROWS: Final = 20_000
+MOST_ROWS: Final = 10_000
 """Rows that wait for a commit."""
 
 OnRows = Callable[[Outcome, int], None]
@@ -53,7 +53,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
       the latest when Bytewax ends an epoch; nothing committed is written again or taken back.
     * *Resume*: from the rows themselves; Bytewax's snapshot is always None. What comes again for
       a URL that has its row is dropped.
-    * *Limits*: waits for a commit with at most 64 pages, 4 MB of text or 20,000 rows a partition.
+    * *Limits*: waits for a commit with at most 64 pages, 4 MB of text or 10,000 rows a partition.
     * *Cost*: about ten small writes and syncs a commit.
     """
 

@@ -40,7 +40,7 @@ class Shares:
         """Let URLs wait; return those, of all that wait, that cannot be chosen any more."""
         self._lists.setdefault(entries.attribution, (entries, []))[1].extend(entries.declared)
         self.waiting += len(entries)
-        if self.waiting <= 2 * self._budget:
+        if self.waiting <= self._budget + self._budget // 2:
             return []
         kept, rest = self._cut(self._budget)
         for some in kept:
