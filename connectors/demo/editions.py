@@ -59,6 +59,13 @@ def pages(edition: int = 1) -> tuple[Listed, ...]:
     return tuple(found.values())
 
 
+def missing(edition: int) -> tuple[str, ...]:
+    """Return the sitemaps that the index of an edition names although they are not there."""
+    if edition == 1:
+        return ()
+    return tuple(_manifest("editions.toml")["edition"][edition - 2].get("missing", ()))
+
+
 def folder() -> Traversable:
     """Return where the pages lie."""
     return files("connectors.demo").joinpath("pages")

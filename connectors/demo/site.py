@@ -9,7 +9,7 @@ from email.utils import format_datetime, parsedate_to_datetime
 from functools import cache
 from xml.sax.saxutils import escape
 
-from connectors.demo.editions import Listed, pages
+from connectors.demo.editions import Listed, missing, pages
 from flows.settings import package_version
 
 HTML = "text/html; charset=utf-8"
@@ -71,7 +71,7 @@ def answers(origin: str, edition: int = 1) -> dict[str, Answer]:
     newest = max(page.lastmod for page in listed)
     texts = {
         "/robots.txt": (ROBOTS.format(origin=origin), "text/plain; charset=utf-8"),
-        INDEX: (_index(origin, listed), XML),
+        INDEX: (_index(origin, listed, missing(edition)), XML),
         SITEMAPS["guide"]: (_urlset(origin, listed, "guide"), XML),
     }
     found = {path: _stored(body.encode(), kind, newest) for path, (body, kind) in texts.items()}
@@ -83,11 +83,12 @@ def answers(origin: str, edition: int = 1) -> dict[str, Answer]:
     return found
 
 
-def _index(origin: str, listed: Iterable[Listed]) -> str:
-    def newest(name: str) -> datetime:
-        return max(page.lastmod for page in listed if page.sitemap == name)
+def _index(origin: str, listed: Iterable[Listed], absent: Iterable[str]) -> str:
+    def newest(name: str | None) -> datetime:
+        return max(page.lastmod for page in listed if name is None or page.sitemap == name)
 
-    children = ((origin + path, newest(name)) for name, path in SITEMAPS.items())
+    children = [(origin + path, newest(name)) for name, path in SITEMAPS.items()]
+    children += [(origin + path, newest(None)) for path in absent]
     return _xml("sitemapindex", "sitemap", children)
 
 

@@ -222,6 +222,13 @@ def test_the_third_edition_lies_about_its_dates() -> None:
     assert changed_dates == {p.path for p in editions.pages(3) if p.sitemap == "more"}
 
 
+def test_the_third_edition_names_a_sitemap_that_is_not_there() -> None:
+    with demo.serve(0, 3) as third:
+        index = locs(ask(third, "/sitemap_index.xml")[2])
+
+        assert [ask(third, loc.removeprefix(third.origin))[0] for loc in index] == [200, 200, 404]
+
+
 def test_an_edition_is_served_and_not_taken_for_another() -> None:
     with demo.serve(0, 2) as second:
         port = port_of(second)
