@@ -102,7 +102,7 @@ def _stale(site: str, lists: Lists) -> Alert | None:
         one
         for one in roots
         if one.method in GUESSED and one.is_alive and one.kind in SITEMAPS
-        if not {one.url, one.final_url} & known
+        if one.url not in known and (one.final_url is None or one.final_url not in known)
     ]
     for old in named:
         for new in living:

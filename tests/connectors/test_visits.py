@@ -4,9 +4,14 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
+import pytest
+
+from connectors.revisits import Revisits
 from connectors.visits import Visits
-from flows import robots
+from flows import remembered, robots
 from flows.records import Attribution, Entry, Failure, Method, Outcome, Page
+from flows.remembered import Memory
 from flows.responses import Answer, Fault, Response
 from flows.settings import Settings, Site
 
@@ -49,15 +54,27 @@ class Scripted:
         self.crawl_delay_s = seconds
 
 
+def remembering(path: str) -> Memory:
+    """Return what is remembered of a site of which one page is stored."""
+    row = {"url": ORIGIN + path, "run_id": "r", "content_hash": "c", "settings_hash": "s"}
+    pages = pa.table({name: [value] for name, value in row.items()})
+    return remembered.memory(pages, [], "s")
+
+
 def visited(
-    guest: Scripted, *paths: str, during: Callable[[Visits], None] | None = None, **settings: Any
+    guest: Scripted,
+    *paths: str,
+    during: Callable[[Visits], None] | None = None,
+    stored: str | None = None,
+    **settings: Any,
 ) -> dict[str, Page | Failure]:
-    """Return the answers of a site, verification round included."""
+    """Return the answers of a site of which one page may be stored, with the second ones."""
     answers: list[Page | Failure] = []
     own = Settings(**({"verify_after_s": 0.0} | settings))
 
     async def play() -> None:
-        visits = Visits(SITE, own, lambda _: guest, answers.append)  # type: ignore[arg-type,return-value]
+        revisits = Revisits(remembering(stored)) if stored else None
+        visits = Visits(SITE, own, lambda _: guest, answers.append, revisits)  # type: ignore[arg-type,return-value]
         for path in paths:
             visits.add(entry(path))
         worker = asyncio.ensure_future(visits.visit())
@@ -102,6 +119,43 @@ def test_a_page_that_is_not_there_is_not_asked_for_again() -> None:
     assert isinstance(came, Failure)
     assert came.outcome is Outcome.NOT_FOUND
     assert len(guest.asked) == 1
+
+
+def missing(url: str) -> Answer:
+    return Response(url=url, status=404)
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome", "confirmed", "requests"),
+    [
+        ([missing], Outcome.NOT_FOUND, True, 2),
+        ([missing, broken], Outcome.CONNECTION_ERROR, False, 2),
+    ],
+    ids=["gone again", "no answer the second time"],
+)
+def test_a_stored_page_that_is_missing_is_asked_for_once_more(
+    script: list[Callable[[str], Answer]], outcome: Outcome, confirmed: bool, requests: int
+) -> None:
+    guest = Scripted({"/a": script})
+
+    came = visited(guest, "/a", stored="/a")["/a"]
+
+    assert isinstance(came, Failure)
+    assert (came.outcome, came.confirmed, len(guest.asked)) == (outcome, confirmed, requests)
+
+
+def test_a_stored_page_that_is_there_the_second_time_is_a_page() -> None:
+    assert isinstance(visited(Scripted({"/a": [missing, found]}), "/a", stored="/a")["/a"], Page)
+
+
+@pytest.mark.parametrize("setting", [{"verify_urls": 0}, {"verify_seconds": 0.0}], ids=str)
+def test_a_page_that_is_not_asked_for_twice_is_not_proved_to_be_gone(
+    setting: dict[str, float],
+) -> None:
+    came = visited(Scripted({"/a": [missing]}), "/a", stored="/a", **setting)["/a"]
+
+    assert isinstance(came, Failure)
+    assert (came.outcome, came.confirmed) == (Outcome.NOT_FOUND, False)
 
 
 def test_the_round_is_bounded_in_urls_and_seconds() -> None:

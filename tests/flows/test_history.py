@@ -1,14 +1,12 @@
-"""Only a run that read every list may call a URL gone, and runs are compared like with like."""
+"""Only a run that read every list may call a URL gone, and a run knows with which to compare."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from flows import findings, history
+from flows import history
 from flows.history import Earlier, Listing, Lists
-from flows.inventory import Shift
-from flows.records import Severity
 from tests.samples import NOON, SITE
 
 ROBOTS = Listing(url=f"{SITE}/robots.txt", method="robots", kind="robots", complete=True)
@@ -181,100 +179,3 @@ def test_urls_are_known_back_to_the_last_run_that_read_every_list() -> None:
     assert history.baseline([whole, run(1)]) == [whole]
     assert history.baseline([outage, outage]) == [outage, outage]
     assert history.baseline([]) == []
-
-
-# Alerts
-
-
-def kinds(now: dict[str, Any], *runs: Earlier, shift: Shift | None = None) -> set[str]:
-    told = {"listed": 10, "whole": True} | now
-    return {alert.kind for alert in findings.compared(SITE, told, runs, shift, NOON)}
-
-
-@pytest.mark.parametrize(
-    ("had", "have", "told"),
-    [
-        (4000, 61, {"url_count_drop"}),
-        (100, 50, set()),
-        (100, 49, {"url_count_drop"}),
-        (39, 19, {"url_count_drop"}),
-        (30, 11, set()),
-        (40, 0, {"url_count_drop"}),
-        (50, 150, set()),
-        (50, 151, {"url_count_jump"}),
-        (10, 109, set()),
-        (10, 110, {"url_count_jump"}),
-        (0, 500, set()),
-    ],
-)
-def test_far_fewer_or_far_more_urls_are_told(had: int, have: int, told: set[str]) -> None:
-    assert kinds({"listed": have}, run(listed=had)) == told
-
-
-def test_the_count_after_an_outage_is_compared_with_the_one_before_it() -> None:
-    outage = run(2, listed=0, whole=False)
-
-    assert kinds({"listed": 4000}, outage, run(1, listed=4000)) == set()
-
-
-def test_a_drop_is_an_error_that_names_its_numbers() -> None:
-    (alert,) = findings.compared(SITE, {"listed": 61}, [run(listed=4000)], None, NOON)
-
-    assert (alert.severity, alert.value, alert.threshold) == (Severity.ERROR, 61, 2000)
-    assert alert.message == "61 URLs are listed, 4,000 were in run r1"
-
-
-def test_without_an_earlier_run_nothing_is_told() -> None:
-    now = {"listed": 0, "lastmod_max": "2001-01-01T00:00:00+00:00", "changes": {"new": 9}}
-
-    assert kinds(now, shift=Shift(both=1, back=1)) == set()
-
-
-def test_reports_of_an_older_version_are_no_alert() -> None:
-    assert kinds({"listed": 1}, Earlier(run_id="r1", told={"status": "complete"})) == set()
-
-
-FRESH = {"lastmod_max": NOON.isoformat(), "changes": {"new": 1}}
-STILL = {"lastmod_max": NOON.isoformat(), "changes": {"unchanged": 9, "removed": 1}}
-
-
-@pytest.mark.parametrize(
-    ("now", "last", "first", "told"),
-    [
-        (FRESH, FRESH, STILL, {"lastmod_frozen"}),
-        (FRESH, STILL, FRESH, set()),
-        (STILL, FRESH, FRESH, set()),
-        (FRESH | {"lastmod_max": LATER.isoformat()}, FRESH, FRESH, set()),
-        (FRESH, FRESH, FRESH | {"lastmod_max": None}, set()),
-    ],
-    ids=["came twice", "came once", "only went", "moved", "none before"],
-)
-def test_a_lastmod_is_frozen_when_pages_come_twice_without_it(
-    now: dict[str, Any], last: dict[str, Any], first: dict[str, Any], told: set[str]
-) -> None:
-    assert kinds(now, run(2, **last), run(1, **first)) == told
-    assert kinds(now, run(2, **last)) == set()
-
-
-def test_an_old_lastmod_is_told_when_pages_come() -> None:
-    old = (NOON - timedelta(days=366)).isoformat()
-
-    assert kinds({"lastmod_max": old, "changes": {"new": 1}}, run()) == {"lastmod_stalled"}
-    assert kinds({"lastmod_max": old, "changes": {"updated": 1}}, run()) == set()
-    assert kinds(FRESH, run()) == set()
-
-
-@pytest.mark.parametrize(
-    ("shift", "told"),
-    [
-        (Shift(both=50, back=1, before=LATER, now=NOON), {"lastmod_backwards"}),
-        (Shift(both=50, back=5, before=LATER, now=LATER), {"lastmod_backwards"}),
-        (Shift(both=50, back=4, before=LATER, now=LATER), set()),
-        (Shift(both=50, back=0, before=LATER, now=NOON), set()),
-        (Shift(), set()),
-    ],
-    ids=["the newest", "many", "a few", "by less than a day", "none"],
-)
-def test_a_lastmod_that_goes_back_is_told(shift: Shift, told: set[str]) -> None:
-    assert kinds({}, run(), shift=shift) == told
-    assert kinds({"whole": False}, run(), shift=shift) == set()

@@ -1,0 +1,140 @@
+"""No text is lost when pages move, are doubled or go, in whatever order their site answers."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from connectors.dataset import Dataset, Run
+from connectors.standing import MOST_HELD, Decided, Standing
+from flows.records import Failure, Outcome, Reading
+from tests import samples
+from tests.connectors.test_completion import write
+from tests.samples import SITE
+
+TEXT = "# Page\n\nThe same words at two addresses.\n"
+GONE = replace(samples.failure("/old"), confirmed=True)
+MOVED = Failure(entry=samples.entry("/old"), outcome=Outcome.DUPLICATE, duplicate_of=f"{SITE}/new")
+SAME = replace(samples.failure("/old"), outcome=Outcome.NOT_MODIFIED)
+BUSY = replace(samples.failure("/old"), outcome=Outcome.SERVER_ERROR)
+OLD = samples.reading("/old", TEXT)
+NEW = samples.reading("/new", TEXT)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Return a run over a site of which one page is stored."""
+    write(tmp_path, samples.reading("/old", TEXT), samples.end(1), flow="ingest")
+    return Dataset(tmp_path).open_run("s", "1", plan=f"ingest {SITE}")
+
+
+def decided(
+    run: Run, *took: Failure | Reading, status: str = "complete", max_removed: float = 1.0
+) -> dict[str, tuple[str, str | None]]:
+    standing = Standing(run, SITE, max_removed)
+    found: list[Decided] = [one for row in took for one in standing.take(row)]
+    found += standing.end(samples.end(len(took), status=status))
+    assert len(found) == len(took)
+    return {one.row.entry.url.removeprefix(SITE): (one.outcome, one.change) for one in found}
+
+
+@pytest.mark.parametrize("took", list(permutations([MOVED, NEW])), ids=["old first", "new first"])
+def test_a_page_that_moved_is_stored_at_its_new_address(
+    took: tuple[Failure | Reading, ...], run: Run
+) -> None:
+    assert decided(run, *took) == {"/old": ("duplicate", "removed"), "/new": ("ok", "new")}
+
+
+@pytest.mark.parametrize("took", list(permutations([GONE, NEW])), ids=["old first", "new first"])
+def test_a_page_that_came_back_elsewhere_is_stored_there(
+    took: tuple[Failure | Reading, ...], run: Run
+) -> None:
+    assert decided(run, *took) == {"/old": ("not_found", "removed"), "/new": ("ok", "new")}
+
+
+@pytest.mark.parametrize("old", [SAME, BUSY, OLD], ids=["same", "busy", "read"])
+@pytest.mark.parametrize("old_first", [True, False], ids=["old first", "new first"])
+def test_a_second_address_of_a_page_that_stays_is_its_duplicate(
+    old: Failure | Reading, old_first: bool, run: Run
+) -> None:
+    found = decided(run, *((old, NEW) if old_first else (NEW, old)))
+
+    assert found["/new"] == ("duplicate", None)
+    assert found["/old"][1] in ("unchanged", None)
+
+
+@pytest.mark.parametrize("old_first", [True, False], ids=["old first", "new first"])
+def test_content_that_left_its_address_is_stored_at_the_other(old_first: bool, run: Run) -> None:
+    old = samples.reading("/old", "# Other words\n")
+
+    found = decided(run, *((old, NEW) if old_first else (NEW, old)))
+
+    assert found == {"/old": ("ok", "updated"), "/new": ("ok", "new")}
+
+
+def test_a_page_is_kept_that_leads_to_one_which_could_not_be_stored(run: Run) -> None:
+    failed = replace(samples.failure("/new"), outcome=Outcome.SERVER_ERROR)
+
+    assert decided(run, MOVED, failed)["/old"] == ("duplicate", None)
+
+
+@pytest.mark.parametrize("status", ["failed_blocked", "failed_unreachable"])
+def test_a_site_that_was_given_up_loses_no_page(status: str, run: Run) -> None:
+    assert decided(run, GONE, status=status) == {"/old": ("not_found", None)}
+
+
+def test_what_was_never_stored_is_not_removed(run: Run) -> None:
+    never = replace(samples.failure("/never"), confirmed=True)
+
+    assert decided(run, never) == {"/never": ("not_found", None)}
+
+
+def test_pages_that_wait_for_another_are_bounded(run: Run) -> None:
+    doubles = [samples.reading(f"/{number}", TEXT) for number in range(MOST_HELD + 2)]
+    standing = Standing(run, SITE, 1.0)
+
+    at_once = [one.outcome for double in doubles for one in standing.take(double)]
+    at_end = [one.outcome for one in standing.end(samples.end(len(doubles)))]
+
+    assert at_once == ["ok", "duplicate"]
+    assert at_end == ["duplicate"] * MOST_HELD
+
+
+# The guard
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Run:
+    """Return a run over a site of which forty pages are stored."""
+    pages = [samples.reading(f"/{number}") for number in range(40)]
+    write(tmp_path, *pages, samples.end(40), flow="ingest")
+    return Dataset(tmp_path).open_run("s", "1", plan=f"ingest {SITE}")
+
+
+def gone(paths: Iterable[int]) -> list[Failure]:
+    return [replace(samples.failure(f"/{path}"), confirmed=True) for path in paths]
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "removed"),
+    [(20, 0.3, 0), (19, 0.0, 19), (20, 0.5, 20), (40, 1.0, 40), (40, 0.99, 0)],
+)
+def test_more_than_a_share_is_withheld(count: int, share: float, removed: int, many: Run) -> None:
+    found = decided(many, *gone(range(count)), max_removed=share)
+
+    assert [change for _, change in found.values()].count("removed") == removed
+
+
+def test_what_moved_or_is_a_duplicate_does_not_count(many: Run) -> None:
+    moved = [
+        Failure(
+            entry=samples.entry(f"/{number}"), outcome=Outcome.DUPLICATE, duplicate_of=f"{SITE}/39"
+        )
+        for number in range(39)
+    ]
+
+    found = decided(many, *moved, max_removed=0.3)
+
+    assert {change for _, change in found.values()} == {"removed"}
