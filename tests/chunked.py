@@ -9,7 +9,7 @@ import pyarrow as pa
 from connectors import indexing
 from connectors.dataset import corpus, files
 from connectors.embedders.hashing import Hashing
-from flows import schema
+from flows import schema, steps
 from tests.samples import NOON
 
 SITE = "https://a.test"
@@ -20,7 +20,7 @@ SPACE = EMBEDDER.space
 def chunk(url: str, number: int, text: str, site: str = SITE, **other: Any) -> dict[str, Any]:
     """Return the row of one chunk; all its columns are set, `other` wins."""
     row = {
-        "chunk_id": f"{url}#{text}",
+        "chunk_id": steps.text_hash(f"{url}#{text}"),
         "run_id": "20240501T120000000-abcd",
         "site": site,
         "url": url,

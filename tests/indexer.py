@@ -1,6 +1,7 @@
 """Index runs inside a test's own process, and what store and corpus hold after them."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +39,10 @@ def settings(url: str = "", **more: Any) -> IndexSettings:
 def run(out: Path, told: IndexSettings, embedder: Any = None) -> dict[str, Any]:
     """Run the dataflow to its end and return its report."""
     opened = indexing.open_index(out, told, embedder)
-    work = Work(out, told, opened)
-    embedding = Embedding(opened, told.workers)
-    run_main(index.build(ends(work, embedding)))
-    embedding.close()
-    return work.end()
+    with closing(opened.store), closing(Embedding(opened, told.workers)) as embedding:
+        work = Work(out, told, opened)
+        run_main(index.build(ends(work, embedding)))
+        return work.end()
 
 
 def wanted(out: Path) -> list[dict[str, Any]]:
@@ -52,15 +52,14 @@ def wanted(out: Path) -> list[dict[str, Any]]:
 
 
 def held(out: Path, told: IndexSettings) -> list[dict[str, Any]]:
-    """Return the rows of the store, sorted, and see that each has the vector of its own text."""
-    store = stores.open_store(indexing.address(out, told), told.table)
-    space = store.space()
-    assert space is not None
-    hits = store.search([1.0] * space.dimension, 100_000)
-    rows = [dict(hit.chunk) for hit in hits]
-    known = store.vectors([steps.text_hash(row["text"]) for row in rows])
+    """Return the rows of the store, sorted, and see that each text has a vector."""
+    with closing(stores.open_store(indexing.address(out, told), told.table)) as store:
+        space = store.space()
+        assert space is not None
+        hits = store.search([1.0] * space.dimension, 100_000)
+        rows = [dict(hit.chunk) for hit in hits]
+        known = store.vectors([steps.text_hash(row["text"]) for row in rows])
     assert len(known) == len({row["text"] for row in rows})
-    store.close()
     return _sorted(rows)
 
 

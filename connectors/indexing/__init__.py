@@ -1,6 +1,7 @@
 """Bringing a vector store in step with the corpus: what differs, and the vectors for it."""
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 from connectors import embedders, stores
 from connectors.dataset import files
 from connectors.embedders import Embedder, EmbeddingError
-from connectors.stores import Hit, Store
+from connectors.stores import Hit, Store, StoreError
 from flows import steps
 from flows.filters import Filter
 from flows.index_settings import IndexSettings
@@ -75,11 +76,11 @@ class Index:
             return pages
         texts = steps.texts(pages.rows["text"])
         hashes = [steps.text_hash(text) for text in texts]
-        vectors = dict(self.store.vectors(sorted(set(hashes))))
-        lacking = {h: t for h, t in zip(hashes, texts, strict=True) if h not in vectors}
         try:
+            vectors = dict(self.store.vectors(sorted(set(hashes))))
+            lacking = {h: t for h, t in zip(hashes, texts, strict=True) if h not in vectors}
             made = self.embedder.embed(list(lacking.values()))
-        except EmbeddingError as why:
+        except (EmbeddingError, StoreError) as why:
             return replace(pages, fault=str(why))
         vectors |= zip(lacking, made, strict=True)
         rows = indexed(pages.rows, [vectors[h] for h in hashes], self.space)
@@ -118,20 +119,18 @@ def search(
     out: Path, settings: IndexSettings, question: str, count: int = 5, where: Sequence[Filter] = ()
 ) -> list[Hit]:
     """Return the chunks of an index nearest to a question; ValueError in one line without one."""
-    store = stores.open_store(address(out, settings), settings.table)
-    held = store.space()
-    if held is None:
-        shown = stores.shown(address(out, settings))
-        raise ValueError(f"no index at {shown} ({settings.table}): run flows.index first")
-    try:
-        embedder = embedders.open_embedder(settings)
-        if embedder.space != held:
-            raise stores.mismatch(f"the index ({settings.table})", held, embedder.space)
-        return store.search(embedder.embed([question])[0], count, where)
-    except EmbeddingError as why:
-        raise ValueError(str(why)) from why
-    finally:
-        store.close()
+    with closing(stores.open_store(address(out, settings), settings.table)) as store:
+        try:
+            embedder = embedders.open_embedder(settings)
+            held = store.space()
+            if held is None:
+                shown = stores.shown(address(out, settings))
+                raise ValueError(f"no index at {shown} ({settings.table}): run flows.index first")
+            if embedder.space != held:
+                raise stores.mismatch(f"the index ({settings.table})", held, embedder.space)
+            return store.search(embedder.embed([question])[0], count, where)
+        except (EmbeddingError, StoreError) as why:
+            raise ValueError(str(why)) from why
 
 
 def open_index(out: Path, settings: IndexSettings, embedder: Embedder | None = None) -> Index:
@@ -146,12 +145,10 @@ def open_index(out: Path, settings: IndexSettings, embedder: Embedder | None = N
     try:
         embedder = embedder or embedders.open_embedder(settings)
         space = embedder.space
-    except EmbeddingError as why:
+        store.prepare(space)
+    except (EmbeddingError, StoreError, ValueError) as why:
+        store.close()
         raise ValueError(str(why)) from why
-    if space.dimension > store.capabilities.most_dimensions:
-        most = store.capabilities.most_dimensions
-        raise ValueError(f"{space} are too many: this store holds at most {most:,}")
-    store.prepare(space)
     return Index(corpus=corpus, store=store, embedder=embedder, space=space)
 
 

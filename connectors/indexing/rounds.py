@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from connectors.indexing import Index, Pages
 from connectors.indexing.reports import Tally, fingerprints
+from connectors.stores import StoreError
 from flows.steps import Difference
 
 ROUNDS: Final = 3
@@ -58,19 +59,34 @@ class Rounds:
             self.fault = pages.fault
             self.tally.faults += len(pages.urls)
             return
-        self.index.write(pages)
-        self._count(pages)
+        try:
+            self.index.write(pages)
+            self._count(pages)
+        except StoreError as why:
+            self.fault = str(why)
 
     def _finish(self) -> None:
         """Leave the store fit for searches."""
-        if self.tally.written or self.tally.removed:
-            self.index.store.tidy()
+        try:
+            if self.tally.written or self.tally.removed:
+                self.index.store.tidy(done=True)
+        except StoreError as why:
+            self.fault = str(why)
         self.ended = True
 
     def _round(
         self, number: int, only: Iterable[str] | None, stop: Callable[[], bool]
     ) -> Generator[Pages | None, None, int]:
         """Hand out what differs, and return how many pages that are; the last round only looks."""
+        try:
+            return (yield from self._look(number, only, stop))
+        except StoreError as why:
+            self.fault = str(why)
+            return 0
+
+    def _look(
+        self, number: int, only: Iterable[str] | None, stop: Callable[[], bool]
+    ) -> Generator[Pages | None, None, int]:
         prints = fingerprints(self.index.corpus)
         total = 0
         if only is None:
@@ -116,4 +132,4 @@ class Rounds:
         tally.reused += pages.reused
         tally.batches += 1
         if tally.batches % TIDY_AFTER == 0:
-            self.index.store.tidy()
+            self.index.store.tidy(done=False)

@@ -1,12 +1,12 @@
 """Vector stores behind one small contract; `open_store` finds the one that an address names.
 
 A further store is one module with a class that keeps the contract of `Store`, and a line in
-`_MAKERS`; `tests/connectors/stores/` is what it has to pass.
+`_MODULES`; `tests/connectors/stores/` is what it has to pass.
 """
 
 import importlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -58,6 +58,7 @@ class Store(Protocol):
       same as once. A reader sees each page as it was or as it is.
     * *Order*: what one thread wrote, every later call of this process finds.
     * *Threads*: methods may be called from several.
+    * *Failure*: `StoreError`, when the place it writes to is out of order.
     """
 
     capabilities: Capabilities
@@ -86,11 +87,15 @@ class Store(Protocol):
     def search(self, vector: Vector, count: int = 5, where: Sequence[Filter] = ()) -> list[Hit]:
         """Return the chunks nearest to a vector, the nearest first, that pass all filters."""
 
-    def tidy(self) -> None:
-        """Make searches fast again after many changes."""
+    def tidy(self, *, done: bool) -> None:
+        """Make searches fast again after many changes; `done` when no more are to come."""
 
     def close(self) -> None:
         """Let go of files and connections."""
+
+
+class StoreError(Exception):
+    """The store cannot do what it is asked now; the message says why in one line."""
 
 
 class MissingExtraError(ValueError):
@@ -109,10 +114,11 @@ def needs(extra: str, module: str) -> Any:  # noqa: ANN401  # a module, whose ty
 def open_store(url: str, table: str = "chunks") -> Store:
     """Return the store at an address; ValueError in one line when there is none to be had."""
     scheme = url.partition("://")[0]
-    if "://" not in url or scheme not in _MAKERS:
-        known = ", ".join(f"{name}://" for name in _MAKERS)
+    if "://" not in url or scheme not in _MODULES:
+        known = ", ".join(f"{name}://" for name in _MODULES)
         raise ValueError(f"no store at {shown(url)!r}: an address begins with {known}")
-    store: Store = _MAKERS[scheme]().open(url, table)
+    module = importlib.import_module(f"connectors.stores.{_MODULES[scheme]}")
+    store: Store = module.open(url, table)
     return store
 
 
@@ -136,6 +142,13 @@ def folder(url: str) -> Path:
     return Path(path)
 
 
+def fits(space: Space, capabilities: Capabilities) -> None:
+    """Raise ValueError where vectors are longer than a store can hold."""
+    if space.dimension > capabilities.most_dimensions:
+        most = capabilities.most_dimensions
+        raise ValueError(f"{space}: this store holds vectors of at most {most:,} numbers")
+
+
 def mismatch(where: str, held: Space, wanted: Space) -> ValueError:
     """Return the refusal to mix vectors of two models."""
     return ValueError(
@@ -151,9 +164,10 @@ def _password(url: str) -> str | None:
         return None
 
 
-def _lancedb() -> Any:  # noqa: ANN401  # a module with `open`
-    return importlib.import_module("connectors.stores.lancedb")
-
-
-_MAKERS: Final[dict[str, Callable[[], Any]]] = {"lancedb": _lancedb}
+_MODULES: Final = {
+    "lancedb": "lancedb",
+    "postgresql": "pgvector",
+    "postgres": "pgvector",
+    "sqlite": "sqlite",
+}
 """Address schemes, and the modules behind them, imported when they are needed."""

@@ -1,6 +1,7 @@
 """LanceDB: an embedded store in a folder; the default."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from threading import RLock
 from typing import Any, Final
@@ -8,7 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from connectors import stores
-from connectors.stores import Capabilities, Hit, Vector
+from connectors.stores import Capabilities, Hit, StoreError, Vector
 from flows import filters, steps
 from flows.filters import OPERATORS, Filter, Value
 from flows.schema import SCHEMAS
@@ -53,6 +54,7 @@ class LanceStore:
 
     def prepare(self, space: Space) -> None:
         """Make the table when it is missing; ValueError when it holds vectors of another space."""
+        stores.fits(space, self.capabilities)
         held = self.space()
         if held is None:
             self._open = self._folder.create_table(self._name, schema=steps.schema(space))
@@ -73,12 +75,12 @@ class LanceStore:
         """Let `rows` be all that there is of these pages of a site."""
         merge = self._table().merge_insert(["site", "chunk_id"])
         merge = merge.when_matched_update_all().when_not_matched_insert_all()
-        with self._lock:
+        with self._writing():
             merge.when_not_matched_by_source_delete(_pages(site, urls)).execute(rows)
 
     def remove(self, site: str, urls: Sequence[str]) -> None:
         """Let there be nothing of these pages of a site."""
-        with self._lock:
+        with self._writing():
             self._table().delete(_pages(site, urls))
 
     def sites(self) -> set[str]:
@@ -111,12 +113,12 @@ class LanceStore:
         found = query.select([*_TOLD, "_distance"]).to_list()
         return [Hit(score=1 - row.pop("_distance"), chunk=row) for row in found]
 
-    def tidy(self) -> None:
+    def tidy(self, *, done: bool) -> None:
         """Compact what many writes left, and keep the indexes of a large table up to date."""
         table = self._table()
-        with self._lock:
+        with self._writing():
             indexed = {index.columns[0] for index in table.list_indices()}
-            if table.count_rows() >= INDEXED_ROWS:
+            if done and table.count_rows() >= INDEXED_ROWS:
                 if "vector" not in indexed:
                     table.create_index(metric="cosine", index_type="IVF_HNSW_SQ")
                 for column in {"text_hash", "url", "site"} - indexed:
@@ -129,6 +131,15 @@ class LanceStore:
 
     def _names(self) -> set[str]:
         return set(self._folder.list_tables().tables)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Be the only one who writes for a block, the faults of the folder told in one line."""
+        try:
+            with self._lock:
+                yield
+        except (OSError, RuntimeError) as error:
+            raise StoreError(f"{self._url}: {str(error).splitlines()[0]}") from error
 
     def _table(self) -> Any:  # noqa: ANN401  # a table of LanceDB, which is imported late
         with self._lock:
@@ -164,6 +175,3 @@ def _literal(value: Value) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-_: Callable[[str, str], stores.Store] = open

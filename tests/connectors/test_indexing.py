@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from connectors import indexing, stores
 from connectors.embedders.hashing import Hashing
 from connectors.indexing import reports
 from flows import index_report
+from flows.index_settings import IndexSettings
 from tests.chunked import SITE, page, publish
 from tests.indexer import Counting, held, run, settings, wanted
 
@@ -20,6 +22,11 @@ OTHER = "https://b.test"
 @pytest.fixture
 def embedder() -> Counting:
     return Counting(Hashing(32))
+
+
+@pytest.fixture
+def told(address: str) -> IndexSettings:
+    return settings(address)
 
 
 def urls(*numbers: int) -> list[str]:
@@ -36,24 +43,28 @@ def out(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_first_run_makes_the_store_equal_to_the_corpus(out: Path, embedder: Counting) -> None:
-    report = run(out, settings(), embedder)
+def test_a_first_run_makes_the_store_equal_to_the_corpus(
+    out: Path, embedder: Counting, told: IndexSettings
+) -> None:
+    report = run(out, told, embedder)
 
-    assert held(out, settings()) == wanted(out)
+    assert held(out, told) == wanted(out)
     assert (report["status"], report["pages"], report["chunks"]) == ("complete", 10, 30)
 
 
-def test_a_text_that_repeats_itself_is_embedded_once(out: Path, embedder: Counting) -> None:
-    report = run(out, settings(), embedder)
+def test_a_text_that_repeats_itself_is_embedded_once(
+    out: Path, embedder: Counting, told: IndexSettings
+) -> None:
+    report = run(out, told, embedder)
 
     assert len(embedder.asked) == len(set(embedder.asked)) == 21
     assert (report["done"]["embedded"], report["done"]["reused"]) == (21, 9)
 
 
-def test_a_second_run_does_nothing(out: Path, embedder: Counting) -> None:
-    run(out, settings(), embedder)
+def test_a_second_run_does_nothing(out: Path, embedder: Counting, told: IndexSettings) -> None:
+    run(out, told, embedder)
     embedder.asked.clear()
-    report = run(out, settings(), embedder)
+    report = run(out, told, embedder)
 
     assert embedder.asked == []
     assert (report["done"]["written"], report["done"]["removed"]) == (0, 0)
@@ -61,9 +72,9 @@ def test_a_second_run_does_nothing(out: Path, embedder: Counting) -> None:
 
 
 def test_only_what_is_new_is_embedded_and_no_stale_chunk_stays(
-    out: Path, embedder: Counting
+    out: Path, embedder: Counting, told: IndexSettings
 ) -> None:
-    run(out, settings(), embedder)
+    run(out, told, embedder)
     embedder.asked.clear()
     kept = [page(url, f"head of {url}", "cookies", f"tail of {url}") for url in urls(3, 4, 5, 6, 7)]
     one, two, new = urls(1, 2, 99)
@@ -72,9 +83,9 @@ def test_only_what_is_new_is_embedded_and_no_stale_chunk_stays(
         page(two, f"head of {two}", "new middle", "cookies"),
     )
     publish(out, [*kept, shorter, changed, page(new, f"tail of {urls(9)[0]}", "all new")])
-    report = run(out, settings(), embedder)
+    report = run(out, told, embedder)
 
-    assert held(out, settings()) == wanted(out)
+    assert held(out, told) == wanted(out)
     assert sorted(embedder.asked) == ["all new", "new middle"]
     assert report["done"] == {
         **report["done"],
@@ -87,45 +98,47 @@ def test_only_what_is_new_is_embedded_and_no_stale_chunk_stays(
 
 
 def test_a_page_fetched_again_is_told_anew_without_being_embedded(
-    out: Path, embedder: Counting
+    out: Path, embedder: Counting, told: IndexSettings
 ) -> None:
-    run(out, settings(), embedder)
+    run(out, told, embedder)
     embedder.asked.clear()
     [url] = urls(1)
     texts = f"head of {url}", "cookies", f"tail of {url}"
     publish(out, [page(url, *texts, run_id="20250101T000000000-0001", sitemap=None)])
-    run(out, settings(), embedder)
+    run(out, told, embedder)
 
-    assert held(out, settings()) == wanted(out)
+    assert held(out, told) == wanted(out)
     assert embedder.asked == []
 
 
-def test_a_site_that_left_the_corpus_leaves_the_store(out: Path, embedder: Counting) -> None:
+def test_a_site_that_left_the_corpus_leaves_the_store(
+    out: Path, embedder: Counting, told: IndexSettings
+) -> None:
     publish(out, [page(f"{OTHER}/", "elsewhere", site=OTHER)], OTHER)
-    run(out, settings(), embedder)
+    run(out, told, embedder)
     publish(out, [], OTHER)
-    report = run(out, settings(), embedder)
+    report = run(out, told, embedder)
 
-    assert held(out, settings()) == wanted(out)
+    assert held(out, told) == wanted(out)
     assert {row["site"] for row in wanted(out)} == {SITE}
     assert list(report["sites"]) == [SITE]
 
 
 def test_everything_is_written_again_when_asked_and_nothing_is_embedded(
-    out: Path, embedder: Counting
+    out: Path, embedder: Counting, told: IndexSettings
 ) -> None:
-    run(out, settings(), embedder)
+    run(out, told, embedder)
     embedder.asked.clear()
-    report = run(out, settings(full=True), embedder)
+    report = run(out, replace(told, full=True), embedder)
 
-    assert held(out, settings()) == wanted(out)
+    assert held(out, told) == wanted(out)
     assert embedder.asked == []
     assert (report["done"]["written"], report["done"]["repaired"]) == (10, 0)
 
 
-def damage(out: Path, what: str) -> None:
+def damage(out: Path, told: IndexSettings, what: str) -> None:
     """Change the store behind the back of the index."""
-    index = indexing.open_index(out, settings(), Hashing(32))
+    index = indexing.open_index(out, told, Hashing(32))
     [one] = urls(1)
     if what == "lost":
         index.store.remove(SITE, [one])
@@ -139,24 +152,27 @@ def damage(out: Path, what: str) -> None:
 
 @pytest.mark.parametrize("what", ["lost", "foreign", "strange"])
 def test_whatever_happened_to_the_store_is_repaired(
-    out: Path, embedder: Counting, what: str
+    out: Path, embedder: Counting, what: str, told: IndexSettings
 ) -> None:
-    run(out, settings(), embedder)
-    damage(out, what)
-    assert held(out, settings()) != wanted(out)
-    run(out, settings(), embedder)
+    run(out, told, embedder)
+    damage(out, told, what)
+    assert held(out, told) != wanted(out)
+    run(out, told, embedder)
 
-    assert held(out, settings()) == wanted(out)
+    assert held(out, told) == wanted(out)
 
 
-def test_a_large_site_is_read_in_batches_of_whole_pages(tmp_path: Path) -> None:
+def test_a_large_site_is_read_in_batches_of_whole_pages(
+    tmp_path: Path, told: IndexSettings
+) -> None:
     pages = [
         page(f"{SITE}/{n:04}", *(f"{n} {part}" for part in range(n % 7 + 1))) for n in range(600)
     ]
     long = page(f"{SITE}/long", *(f"long {part}" for part in range(1_200)))
     publish(tmp_path, [*pages, long])
-    index = indexing.open_index(tmp_path, settings(), Hashing(8))
+    index = indexing.open_index(tmp_path, told, Hashing(8))
     batches = list(index.batches(SITE, index.difference(SITE)))
+    index.store.close()
     seen = [url for batch in batches for url in batch.urls]
 
     assert len(seen) == len(set(seen)) == 601
@@ -165,15 +181,17 @@ def test_a_large_site_is_read_in_batches_of_whole_pages(tmp_path: Path) -> None:
     assert max(batch.rows.num_rows for batch in batches) < indexing.BATCH_ROWS + 1_300
 
 
-def test_other_vectors_are_refused_in_one_line(out: Path) -> None:
-    run(out, settings(), Hashing(32))
+def test_other_vectors_are_refused_in_one_line(out: Path, told: IndexSettings) -> None:
+    run(out, told, Hashing(32))
     with pytest.raises(ValueError, match=r"hashing-1, 32 dimensions.*hashing-1, 64 dimensions"):
-        run(out, settings(), Hashing(64))
+        run(out, told, Hashing(64))
 
 
-def test_two_runs_do_not_write_to_one_store(out: Path, embedder: Counting) -> None:
+def test_two_runs_do_not_write_to_one_store(
+    out: Path, embedder: Counting, told: IndexSettings
+) -> None:
     """Another process has the lock; a process of its own is what the lock tells apart."""
-    place = reports.place(out, settings()).with_suffix(".lock")
+    place = reports.place(out, told).with_suffix(".lock")
     place.parent.mkdir(parents=True)
     held_by = (
         "import sys, pathlib\nfrom connectors.dataset.files import Lock\n"
@@ -184,7 +202,7 @@ def test_two_runs_do_not_write_to_one_store(out: Path, embedder: Counting) -> No
     ) as other:
         assert other.stdout.readline() == b"True\n"
         with pytest.raises(ValueError, match="another run is writing"):
-            run(out, settings(), embedder)
+            run(out, told, embedder)
         other.communicate(b"\n")
 
 
@@ -193,8 +211,10 @@ def line(out: Path) -> tuple[str, bool]:
     return index_report.line(report), index_report.is_in_step(report)
 
 
-def test_the_report_says_whether_the_index_is_in_step(out: Path, embedder: Counting) -> None:
-    run(out, settings(), embedder)
+def test_the_report_says_whether_the_index_is_in_step(
+    out: Path, embedder: Counting, told: IndexSettings
+) -> None:
+    run(out, told, embedder)
     assert line(out)[1]
     assert "complete, 10 pages, 30 chunks" in line(out)[0]
 
@@ -202,13 +222,14 @@ def test_the_report_says_whether_the_index_is_in_step(out: Path, embedder: Count
     assert not line(out)[1]
     assert "behind, the corpus of one site has changed" in line(out)[0]
 
-    run(out, settings(), embedder)
+    run(out, told, embedder)
     assert line(out)[1]
 
 
-def test_a_run_that_did_not_end_says_so(out: Path, embedder: Counting) -> None:
-    index = indexing.open_index(out, settings(), embedder)
-    reports.begin(reports.place(out, settings()), index, settings(), out)
+def test_a_run_that_did_not_end_says_so(out: Path, embedder: Counting, told: IndexSettings) -> None:
+    index = indexing.open_index(out, told, embedder)
+    reports.begin(reports.place(out, told), index, told, out)
+    index.store.close()
 
     assert not line(out)[1]
     assert "not finished" in line(out)[0]
@@ -223,22 +244,26 @@ class Failing(Counting):
         return super().embed(texts)
 
 
-def test_an_embedder_that_fails_ends_the_run_as_incomplete(tmp_path: Path) -> None:
+def test_an_embedder_that_fails_ends_the_run_as_incomplete(
+    tmp_path: Path, told: IndexSettings
+) -> None:
     publish(
         tmp_path, [page(f"{SITE}/{n}", *(f"{n} {part}" for part in range(100))) for n in range(30)]
     )
-    report = run(tmp_path, settings(), Failing(Hashing(32)))
+    report = run(tmp_path, told, Failing(Hashing(32)))
 
     assert report["status"] == "incomplete"
     assert 0 < report["done"]["written"] < 30
     assert "pages are right; http://127.0.0.1:1/v1 does not answer" in line(tmp_path)[0]
-    assert run(tmp_path, settings(), Hashing(32))["status"] == "complete"
-    assert held(tmp_path, settings()) == wanted(tmp_path)
+    assert run(tmp_path, told, Hashing(32))["status"] == "complete"
+    assert held(tmp_path, told) == wanted(tmp_path)
 
 
-def test_a_dataset_without_a_corpus_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_dataset_without_a_corpus_is_refused_in_one_line(
+    tmp_path: Path, told: IndexSettings
+) -> None:
     with pytest.raises(ValueError, match=r"run flows\.ingest first"):
-        indexing.open_index(tmp_path, settings())
+        indexing.open_index(tmp_path, told)
 
 
 def test_a_password_is_shown_nowhere() -> None:

@@ -186,6 +186,7 @@ def test_filters_compare(store: Store, where: tuple[Filter, ...], found: list[st
 
 def test_a_filter_does_not_make_a_search_return_less_than_there_is(store: Store) -> None:
     put(store, page(ONE, *(f"apples {number}" for number in range(300))), page(TWO, "pears"))
+    store.tidy(done=True)
 
     [hit] = ask(store, "apples", 3, Filter("url", "=", TWO))
     assert hit.chunk["text"] == "pears"
@@ -249,7 +250,8 @@ def test_awkward_texts_travel_unharmed(store: Store, text: str) -> None:
 
 
 def test_many_pages_are_replaced_and_removed_at_once(store: Store) -> None:
-    urls = [f"{SITE}/{number}" for number in range(store.capabilities.batch_rows)]
+    most = min(store.capabilities.batch_rows, 700)
+    urls = [f"{SITE}/{number}" for number in range(most)]
     put(store, *(page(url, f"text of {url}") for url in urls))
     store.remove(SITE, urls[3:])
 
@@ -280,7 +282,7 @@ def test_tidying_changes_nothing_that_is_seen(store: Store) -> None:
     rows = put(store, page(ONE, "one", "more"), page(TWO, "two"))
     for _ in range(3):
         put(store, page(TWO, "two"))
-        store.tidy()
+        store.tidy(done=True)
 
     found = [dict(hit.chunk) for hit in ask(store, "one")]
     assert sorted(found, key=lambda row: row["chunk_id"]) == told(rows)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from connectors.stores import Store, open_store
+from connectors.stores import Store, StoreError, open_store
+from tests.postgres import Server, served
 
-ENGINES = ("lancedb",)
+ENGINES = ("lancedb", "postgresql", "sqlite")
 Open = Callable[..., Store]
 
 
@@ -18,9 +19,19 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """Serve a PostgreSQL for the tests that need one."""
+    with served() as running:
+        yield running
+
+
 @pytest.fixture
-def address(engine: str, tmp_path: Path) -> str:
+def address(engine: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
     """Return the address of an empty store."""
+    if engine == "postgresql":
+        server: Server = request.getfixturevalue("server")
+        return server.address()
     return f"{engine}://{tmp_path / 'store'}"
 
 
@@ -35,5 +46,5 @@ def opened(address: str) -> Iterator[Open]:
 
     yield again
     for store in found:
-        with suppress(OSError):
+        with suppress(OSError, StoreError):
             store.close()
