@@ -2,6 +2,7 @@
 
 import gzip
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -55,6 +56,8 @@ class Site:
     address: str = "127.0.0.1"
     log: list[str] = field(default_factory=list)
     """Paths asked for, in order."""
+    sent: list[tuple[float, dict[str, str]]] = field(default_factory=list)
+    """When each was asked for, and with which headers."""
 
     def __enter__(self) -> Self:
         """Serve from a thread until the block ends."""
@@ -66,6 +69,7 @@ class Site:
 
             def do_GET(self) -> None:
                 site.log.append(self.path)
+                site.sent.append((time.monotonic(), dict(self.headers)))
                 answer = site.routes.get(self.path, Answer(b"not here", status=404))
                 known = dict(answer.headers).get("ETag")
                 same = known is not None and self.headers.get("If-None-Match") == known

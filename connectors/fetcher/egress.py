@@ -58,7 +58,7 @@ class Egress(httpcore.AsyncNetworkBackend):
         timeout: float | None = None,  # noqa: ASYNC109  # the signature is httpcore's
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
+    ) -> "Stream":
         """Return a stream to the first permitted address of `host` that answers."""
         try:
             async with asyncio.timeout(timeout or CONNECT_S):
@@ -108,6 +108,8 @@ class Stream(httpcore.AsyncNetworkStream):
 
     def __init__(self, transport: asyncio.Transport, pipe: "_Pipe") -> None:
         """Take a connected transport and its protocol."""
+        self.sent: Callable[[], None] | None = None
+        """Called once, when something has been sent: a site's clock starts there, not before."""
         self._transport = transport
         self._pipe = pipe
 
@@ -132,6 +134,9 @@ class Stream(httpcore.AsyncNetworkStream):
             # Said between the choice of this connection and its use: nothing to be asked on.
             raise NoConnection(Outcome.CONNECTION_ERROR, "the server had closed it", passing=True)
         self._transport.write(buffer)
+        if self.sent:
+            self.sent()
+            self.sent = None
 
     async def aclose(self) -> None:
         """Drop the connection at once: what a server still sends is of no use to us."""
@@ -144,7 +149,7 @@ class Stream(httpcore.AsyncNetworkStream):
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
         timeout: float | None = None,  # noqa: ASYNC109
-    ) -> httpcore.AsyncNetworkStream:
+    ) -> "Stream":
         """Return the same connection inside TLS, its certificate verified for `server_hostname`."""
         loop = asyncio.get_running_loop()
         self._pipe.unread.clear()  # said in the clear, so not by whom we are going to trust

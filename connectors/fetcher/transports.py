@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 import httpcore
 import httpx
 
-from connectors.fetcher.egress import CONNECT_S, Egress
+from connectors.fetcher.egress import CONNECT_S, Egress, Stream
 
 KEEP_ALIVE_S = 15.0
 """Seconds that an idle connection is kept."""
@@ -69,7 +69,7 @@ class Transport(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the answer as soon as its head is there; its body has to be closed.
 
-        The extension `sent` is called when the request leaves, once the connection stands.
+        The extension `sent` is called when the request has left.
         """
         url = request.url
         asked = httpcore.Request(
@@ -81,7 +81,7 @@ class Transport(httpx.AsyncBaseTransport):
         connection = await self._rested() or await self._connected(asked.url)
         self._busy.add(connection)
         try:
-            request.extensions.get("sent", _unheard)()
+            connection.wire.sent = request.extensions.get("sent")
             got = await connection.handle_async_request(asked)
         except BaseException:
             await self._drop(connection)
@@ -132,6 +132,11 @@ class Connection(httpcore.AsyncHTTP11Connection):
     holds itself; those that h11 has read already are only to be seen in h11's own buffer.
     """
 
+    def __init__(self, origin: httpcore.Origin, stream: Stream, keep_s: float) -> None:
+        """Take a stream to an origin, and for how long it may rest."""
+        super().__init__(origin, stream, keep_s)
+        self.wire = stream
+
     def has_expired(self) -> bool:
         """Return whether nothing may be asked on it any more."""
         return super().has_expired() or bool(self._h11_state.trailing_data[0])
@@ -158,7 +163,3 @@ class _Body(httpx.AsyncByteStream):
             await self._got.aclose()
         finally:
             await self._transport.release(self._connection)
-
-
-def _unheard() -> None:
-    """Nobody wants to know."""

@@ -138,22 +138,22 @@ def test_no_more_requests_are_in_flight_than_allowed() -> None:
     assert most == [2]
 
 
-def test_many_sites_go_on_each_at_its_own_pace() -> None:
+def test_hundreds_of_sites_go_on_at_once_each_at_its_own_pace() -> None:
     async def job() -> list[Noted]:
         async with AsyncExitStack() as stack, client() as fetcher:
-            webs = [await stack.enter_async_context(serving({})) for _ in range(30)]
-            paces = [Noted(rate) for _ in range(15) for rate in (10, 20)]
+            webs = [await stack.enter_async_context(serving({})) for _ in range(200)]
+            paces = [Noted(rate) for _ in range(100) for rate in (2, 4)]
             pages = [
                 guest.ask(f"{guest.origin}/{n}")
                 for guest in (Guest(fetcher, w.origin, p) for w, p in zip(webs, paces, strict=True))
-                for n in range(4)
+                for n in range(3)
             ]
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(15):  # 200 sites one after the other: 150 s
                 await asyncio.gather(*pages)
             return paces
 
     for pace in asyncio.run(job()):
-        assert len(pace.instants) == 4
+        assert len(pace.instants) == 3
         between = [after - before for before, after in itertools.pairwise(pace.instants)]
         assert min(between) >= 0.95 * pace.gap_s
 
