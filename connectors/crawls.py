@@ -30,10 +30,12 @@ class Crawls:
         fetches: bool = True,
         reads: bool = True,
         is_ready: Callable[[], bool] = lambda: True,
+        on_fault: Callable[[OSError], None] | None = None,
     ) -> None:
         """Serve the sites of the settings; nothing runs before the first crawl is asked for.
 
-        No page is asked for before `is_ready`: it would only wait to be read.
+        No page is asked for before `is_ready`: it would only wait to be read. `on_fault` is told
+        of a file or a disk that fails us, which else ends the dataflow with a traceback.
         """
         self._settings = settings
         self._run = run
@@ -41,6 +43,7 @@ class Crawls:
         self._fetches = fetches
         self._reads = reads
         self._is_ready = is_ready
+        self._on_fault = on_fault
         self._sites: dict[str, Site] = {s.origin: s for s in settings.sites}
         self._order = {origin: at for at, origin in enumerate(sorted(self._sites))}
         self._crawls: dict[str, Crawl] = {}
@@ -77,7 +80,11 @@ class Crawls:
         """Return the crawl of a site, begun when it is asked for the first time."""
         with self._lock:
             if origin not in self._crawls:
-                self._crawls[origin] = self._begun(self._sites[origin])
+                try:
+                    self._crawls[origin] = self._begun(self._sites[origin])
+                except OSError as why:
+                    self._fail(why)
+                    raise
             return self._crawls[origin]
 
     def _begun(self, site: Site) -> Crawl:
@@ -94,7 +101,7 @@ class Crawls:
             fetches=self._fetches,
             reads=self._reads,
         )
-        self._loop.spawn(explore(crawl, self._run))
+        self._loop.spawn(self._explore(crawl))
         if self._settings.max_seconds:
             said = ("stopped_by_budget", f"{self._settings.max_seconds:g} s are over")
             self._loop.call_after(self._settings.max_seconds, crawl.visits.close, *said)
@@ -111,6 +118,15 @@ class Crawls:
             recheck_days=self._settings.recheck_days,
             kept=lambda url: self._run.kept(site, url),
         )
+
+    async def _explore(self, crawl: Crawl) -> None:
+        await explore(crawl, self._run)
+        if isinstance(crawl.fault, OSError):
+            self._fail(crawl.fault)
+
+    def _fail(self, why: OSError) -> None:
+        if self._on_fault is not None:
+            self._on_fault(why)
 
     async def _visit(self, crawl: Crawl) -> None:
         while not self._is_ready():  # noqa: ASYNC110  # its processes know no loop

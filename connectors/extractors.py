@@ -2,13 +2,16 @@
 
 import multiprocessing
 import resource
+import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from multiprocessing import resource_tracker
 
-from pebble import ProcessExpired, ProcessFuture, ProcessPool
+from pebble import CONSTS, ProcessExpired, ProcessFuture, ProcessPool
 
 from connectors import largest
 from flows.records import Chunk, Document, Failure, Outcome, Page, Reading
@@ -16,6 +19,9 @@ from flows.settings import Settings
 
 MEMORY = 3 << 30
 """Bytes of address space of one extraction process; a page that wants more is a `parse_error`."""
+
+CLOSING_S = 3.0
+"""Seconds in which the processes are ended and their semaphores given back."""
 
 AHEAD = 2
 """Pages that wait for each process, so that none is ever idle."""
@@ -93,7 +99,7 @@ class Extractors:
 
     def start(self) -> None:
         """Start the processes, so that they are warm when the first page comes."""
-        with self._lock:
+        with self._lock, suppress(RuntimeError):  # it is tried again with the first page
             self._pool = self._pool or self._started()
 
     def is_warm(self) -> bool:
@@ -122,8 +128,12 @@ class Extractors:
     def close(self) -> None:
         """End the processes."""
         self._large.close()
-        if self._pool is not None:
-            self._pool.stop()  # type: ignore[no-untyped-call]
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()  # type: ignore[no-untyped-call]
+            ending = threading.Thread(target=pool.join, daemon=True)
+            ending.start()
+            ending.join(CLOSING_S)
 
     @property
     def stopping(self) -> bool:
@@ -142,8 +152,26 @@ class Extractors:
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["flows.content", "flows.chunks", __name__])
         pool = ProcessPool(max_workers=self._workers, initializer=_bounded, context=context)
-        self._warming = [pool.schedule(_warm, args=(self._manner,)) for _ in range(self._workers)]
+        with _deaf():
+            warming = [pool.schedule(_warm, args=(self._manner,)) for _ in range(self._workers)]
+        self._warming = warming
         return pool
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Start processes that no signal reaches but SIGKILL.
+
+    A terminal sends Ctrl-C, a service manager SIGTERM to all processes of a group: a page whose
+    process died of it would be a page that cannot be read. They end with their main process.
+    """
+    resource_tracker.ensure_running()  # or it is started within, and takes the mask off again
+    CONSTS.term_timeout = 0.1
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @dataclass(slots=True)

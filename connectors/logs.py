@@ -1,7 +1,8 @@
-"""Log lines on stderr, as text for people or one JSON object a line for machines."""
+"""What a run says on stderr: text for people, or one JSON object a line for machines."""
 
 import json
 import logging
+import sys
 from datetime import UTC, datetime
 
 from connectors.progress import Progress
@@ -18,6 +19,15 @@ def configure(form: str, screen: Progress) -> None:
     root.setLevel(logging.WARNING)
     for ours in ("flows", "connectors"):
         logging.getLogger(ours).setLevel(logging.INFO)
+
+
+def say(form: str, level: int, words: str) -> None:
+    """Say on stderr why there is no run, or how it ended; no logger has to be there."""
+    record = logging.makeLogRecord({"msg": words, "levelno": level})
+    record.levelname = logging.getLevelName(level)
+    line = _Json().format(record) if form == "json" else f"sitewax: {words}"
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def _fields(record: logging.LogRecord) -> dict[str, object]:

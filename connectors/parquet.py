@@ -1,7 +1,8 @@
 """ParquetSink: rows of whole URLs, committed together; the dataset is the checkpoint."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -42,6 +43,9 @@ MOST_ROWS: Final = 10_000
 OnRows = Callable[[Outcome, int], None]
 """Told how many URLs leave, and their outcome, for the progress line."""
 
+OnFault = Callable[[OSError], None]
+"""Told of a file or a disk that fails us; what it does not end, an exception in the flow does."""
+
 
 class ParquetSink(FixedPartitionedSink[Row, None]):
     """Writes what a run saw, publishes each site's corpus, and completes the run.
@@ -65,6 +69,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
         *,
         max_removed: float = 1.0,
         on_rows: OnRows | None = None,
+        on_fault: OnFault | None = None,
     ) -> None:
         """Write to `run`, which ends when each of `sites` has ended.
 
@@ -75,6 +80,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
         self._settings_hash = settings_hash
         self._max_removed = max_removed
         self._on_rows = on_rows
+        self._on_fault = on_fault
 
     def list_parts(self) -> list[str]:
         """Return the shards of the run."""
@@ -87,14 +93,26 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
     def build_part(self, step_id: str, for_part: str, resume_state: None) -> "_Partition":
         """Become the writer of a shard; its leftovers are put in order first."""
         del step_id, resume_state
-        return _Partition(
-            self._run,
-            int(for_part),
-            self._sites,
-            self._settings_hash,
-            self._max_removed,
-            self._on_rows,
-        )
+        with _guarded(self._on_fault):
+            return _Partition(
+                self._run,
+                int(for_part),
+                self._sites,
+                self._settings_hash,
+                max_removed=self._max_removed,
+                on_rows=self._on_rows,
+                on_fault=self._on_fault,
+            )
+
+
+@contextmanager
+def _guarded(on_fault: OnFault | None) -> Iterator[None]:
+    try:
+        yield
+    except OSError as why:
+        if on_fault is not None:
+            on_fault(why)
+        raise
 
 
 class _Site:
@@ -126,8 +144,10 @@ class _Partition(StatefulSinkPartition[Row, None]):
         shard: int,
         sites: Sequence[str],
         settings_hash: str,
+        *,
         max_removed: float,
         on_rows: OnRows | None,
+        on_fault: OnFault | None,
     ) -> None:
         run.claim(shard)
         self._run = run
@@ -137,6 +157,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._settings_hash = settings_hash
         self._max_removed = max_removed
         self._on_rows = on_rows
+        self._on_fault = on_fault
         self._sites: dict[str, _Site] = {}
         self._told = {_told(*key) for key in run.told(shard)}
         self._stored = self._commits = 0
@@ -146,17 +167,19 @@ class _Partition(StatefulSinkPartition[Row, None]):
 
     def write_batch(self, values: list[Row]) -> None:
         """Take rows in, and commit when enough of them wait."""
-        for row in values:
-            self._take(row)
-            if self._is_due():
-                self._flush()
-        self._settle()
+        with _guarded(self._on_fault):
+            for row in values:
+                self._take(row)
+                if self._is_due():
+                    self._flush()
+            self._settle()
 
     def snapshot(self) -> None:
         """Commit what waits: Bytewax calls this at the end of each epoch, and of the flow."""
-        self._flush()
-        self._settle()
-        self._end()
+        with _guarded(self._on_fault):
+            self._flush()
+            self._settle()
+            self._end()
 
     def close(self) -> None:
         """Leave the shard to others; nothing is committed here, this also runs after a crash."""

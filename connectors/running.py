@@ -1,26 +1,28 @@
-"""A run in this process: settings, dataset and ends put together, signals, what a person sees."""
+"""A process that runs a flow: settings, dataset and ends put together, and how it ends."""
 
 import atexit
 import logging
 import os
-import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import FrameType
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Any, NoReturn
 
+from bytewax.dataflow import Dataflow
 from bytewax.inputs import Source
 from bytewax.outputs import Sink
 
 from connectors import demo, logs
+from connectors.cluster import told
 from connectors.crawls import Crawls
 from connectors.dataset import Dataset, Run
 from connectors.extractors import Extractors
 from connectors.parquet import ParquetSink
 from connectors.progress import Progress
 from connectors.site import SiteSource
+from connectors.stopping import STOP
 from connectors.web import RequestSink, ResponseSource
 from flows import report, urls
 from flows.operators import Pool
@@ -44,108 +46,165 @@ class Connectors:
     dataset: Sink[Any]
 
 
-@dataclass(slots=True)
-class Stop:
-    """Whether a signal has asked the run to end; the second one ends it at once."""
-
-    asked: threading.Event = field(default_factory=threading.Event)
-    signal: int = 0
-
-    def listen(self) -> None:
-        """Take SIGINT and SIGTERM from here on; to be called on the main thread."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._hear)
-
-    def _hear(self, number: int, _: FrameType | None) -> None:
-        if self.asked.is_set():
-            os._exit(128 + number)
-        self.signal = number
-        self.asked.set()
+Build = Callable[[Settings, Connectors], Dataflow]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
-    """What a flow is built from."""
+def dataflow(flow: str, build: Build, *, reads: bool = True, **defaults: object) -> Dataflow:
+    """Return the dataflow of a run that is about to begin; ends the process in one line otherwise.
 
-    settings: Settings
-    ends: Connectors
-
-
-def begin(flow: str, *, reads: bool = True, **defaults: object) -> Running:
-    """Read the environment, take up the dataset and make the ends; ends the process in one line.
-
-    A run that another flow, or one over other sites, has left unfinished is not taken up.
     `defaults` are the flow's own, where they differ from those of `Settings`; without `reads`
     admitted pages are not stored, and fetched only where links are followed.
     """
+    STOP.listen()
     try:
         settings = _with_demo(Settings.from_env(os.environ, **defaults))
-        plan = " ".join((flow, *sorted(site.origin for site in settings.sites)))
-        dataset = Dataset(settings.out)
-        run = dataset.open_run(settings.content_hash, package_version(), plan=plan)
     except (ValueError, OSError) as why:
         refuse(why)
-    disarm(os.environ)
-    stop = Stop()
-    stop.listen()
-    screen = Progress()
-    logs.configure(settings.log, screen)
-    extractors = Extractors(settings, workers(settings), stop.asked)
-    crawls = Crawls(
-        settings,
-        run,
-        stop.asked,
-        fetches=reads or settings.links,
-        reads=reads,
-        is_ready=extractors.is_warm,
-    )
-    atexit.register(_farewell, run, stop, screen, extractors)
-    screen.start(crawls)
-    if reads:
-        extractors.start()
-    sites = crawls.sites()
-    sink = ParquetSink(
-        run,
-        sites,
-        settings.content_hash,
-        max_removed=settings.max_removed,
-        on_rows=screen.count,
-    )
-    return Running(
-        settings=settings,
-        ends=Connectors(
+    host = Host(flow, settings, reads=reads)
+    host.heed()
+    run = host.open()
+    host.heed()
+    atexit.register(host.leave, run)
+    return build(settings, host.ends(run))
+
+
+def refuse(why: Exception) -> NoReturn:
+    """End the process with one line that says why it does not begin."""
+    logs.say(os.environ.get("INGEST_LOG", ""), logging.ERROR, str(why))
+    sys.exit(1)
+
+
+class Host:
+    """What this process has for all that it runs."""
+
+    def __init__(self, flow: str, settings: Settings, *, reads: bool) -> None:
+        """Prepare what all runs share; nothing is read or written."""
+        disarm(os.environ)
+        self.settings = settings
+        self.cluster = told(sys.argv, os.environ)
+        self.stop = STOP
+        self.screen = Progress(form=settings.log)
+        logs.configure(settings.log, self.screen)
+        self._plan = " ".join((flow, *sorted(site.origin for site in settings.sites)))
+        self._reads = reads
+        self._dataset = Dataset(settings.out)
+        processes = settings.extract_workers or _share(self.cluster.size)
+        self._extractors = Extractors(settings, processes, self.stop.asked)
+        self._ending = threading.Lock()
+        self.stop.overdue = self._say_stopped
+        if self.cluster.size > 1:
+            sys.excepthook = self._hear_of_death
+
+    def open(self) -> Run:
+        """Take up the run that was left unfinished, or begin one; ends the process in one line.
+
+        A run that another flow, or one over other sites, has left unfinished is not taken up.
+        """
+        content = self.settings.content_hash
+        party = f"{self.cluster.name} {content} {self._plan}" if self.cluster.name else ""
+        try:
+            self._dataset.enter(party, self.cluster.number)
+            run = self._dataset.open_run(content, package_version(), plan=self._plan)
+            run.check(site.origin for site in self.settings.sites)
+        except (ValueError, OSError) as why:
+            refuse(why)
+        return run
+
+    def heed(self) -> None:
+        """End the process if a signal has come before there is a dataflow that could end."""
+        if self.stop.asked.is_set():
+            self._say_stopped()
+            sys.exit(self.stop.status)
+
+    def ends(self, run: Run) -> Connectors:
+        """Return the ends of the dataflow of a run, which begins with them."""
+        settings = self.settings
+        crawls = Crawls(
+            settings,
+            run,
+            self.stop.asked,
+            fetches=self._reads or settings.links,
+            reads=self._reads,
+            is_ready=self._extractors.is_warm,
+            on_fault=self.fail,
+        )
+        self.screen.start(crawls)
+        if self._reads:
+            self._extractors.start()
+        return Connectors(
             sites=SiteSource(crawls),
             requests=RequestSink(crawls),
             responses=ResponseSource(crawls),
-            extractors=extractors,
-            dataset=sink,
-        ),
-    )
+            extractors=self._extractors,
+            dataset=ParquetSink(
+                run,
+                crawls.sites(),
+                settings.content_hash,
+                max_removed=settings.max_removed,
+                on_rows=self.screen.count,
+                on_fault=self.fail,
+            ),
+        )
+
+    def fail(self, why: OSError) -> None:
+        """End the process at once, in one line: the place we read from or write to has failed.
+
+        Nothing is tidied up, as little as by `kill -9`; what is committed is intact.
+        """
+        if not self._ending.acquire(blocking=False):
+            threading.Event().wait()  # another thread is at it
+        self.screen.stop()
+        said = f"{_reason(why)}; what is committed is kept, start again to go on"
+        logs.say(self.settings.log, logging.ERROR, said)
+        self._extractors.close()
+        os._exit(1)
+
+    def leave(self, run: Run) -> None:
+        """Say how a run ended, whichever way it did."""
+        self.screen.stop()
+        self._extractors.close()
+        if run.is_complete:
+            self._say_complete(run)
+        elif self.stop.asked.is_set():
+            self._say_stopped()
+            os._exit(self.stop.status)
+
+    def _hear_of_death(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """Say in one line what the engine panics about when another process of its cluster dies."""
+        if kind.__name__ != "PanicException":
+            sys.__excepthook__(kind, error, trace)
+            return
+        said = f"another process of the cluster has ended ({error}); start all of them again"
+        logs.say(self.settings.log, logging.ERROR, said)
+
+    def _say_complete(self, run: Run) -> None:
+        if self.cluster.number:
+            return
+        read = report.read(run.folder)
+        if self.settings.log == "json":
+            logger.info("run ended", extra={"run_id": run.id, "status": read["status"]})
+            return
+        alerts = report.alerts(run.folder)
+        sys.stdout.write(report.render(read, alerts=alerts, folder=run.dataset.root))
+        sys.stdout.flush()
+
+    def _say_stopped(self) -> None:
+        said = "stopped; what is done is committed, start again to go on"
+        logs.say(self.settings.log, logging.WARNING, said)
 
 
-def workers(settings: Settings) -> int:
-    """Return how many extraction processes this process starts."""
-    processes = cluster(sys.argv, os.environ)[1]
-    return settings.extract_workers or max(1, len(os.sched_getaffinity(0)) // processes)
+def _share(processes: int) -> int:
+    """Return how many cores of this machine fall to one process of the cluster."""
+    return max(1, len(os.sched_getaffinity(0)) // processes)
 
 
-def cluster(argv: Sequence[str], env: Mapping[str, str]) -> tuple[int, int]:
-    """Return the number of this process and how many there are, as Bytewax was told.
-
-    >>> cluster(["run", "flow", "-i", "1", "-a", "localhost:2101;localhost:2102"], {})
-    (1, 2)
-    >>> cluster(["run", "flow"], {})
-    (0, 1)
-    """
-
-    def told(short: str, long: str, variable: str) -> str:
-        said = [argv[at + 1] for at, word in enumerate(argv[:-1]) if word in (short, long)]
-        return said[-1] if said else env.get(variable, "")
-
-    addresses = told("-a", "--addresses", "BYTEWAX_ADDRESSES")
-    number = told("-i", "--process-id", "BYTEWAX_PROCESS_ID")
-    count = len([address for address in addresses.split(";") if address])
-    return int(number) if number.isdecimal() else 0, max(1, count)
+def _reason(why: OSError) -> str:
+    """Return what an error says, in one line: the system's word for it, and the file."""
+    if not why.errno:
+        return str(why).splitlines()[0]
+    return f"{os.strerror(why.errno)}" + (f": {why.filename}" if why.filename else "")
 
 
 def _with_demo(settings: Settings) -> Settings:
@@ -164,27 +223,7 @@ def _with_demo(settings: Settings) -> Settings:
     )
 
 
-def disarm(env: "os._Environ[str]") -> None:
+def disarm(env: Mapping[str, str]) -> None:
     """Unset the switch of Bytewax's web server where somebody meant to turn it off."""
     if env.get(DATAFLOW_API, "-").strip().lower() in ("", "0", "false", "no", "off"):
-        del env[DATAFLOW_API]
-
-
-def refuse(why: Exception) -> NoReturn:
-    """End the process with one line that says why it does not begin."""
-    sys.exit(f"sitewax: {why}")
-
-
-def _farewell(run: Run, stop: Stop, screen: Progress, extractors: Extractors) -> None:
-    """Say how the run ended, whichever way it did."""
-    screen.stop()
-    extractors.close()
-    if run.is_complete:
-        if cluster(sys.argv, os.environ)[0] == 0:
-            told = report.read(run.folder)
-            said = report.render(told, alerts=report.alerts(run.folder), folder=run.dataset.root)
-            sys.stdout.write(said)
-    elif stop.asked.is_set():
-        sys.stderr.write("sitewax: stopped; what is done is committed, start again to go on\n")
-        sys.stderr.flush()
-        os._exit(128 + stop.signal)
+        os.environ.pop(DATAFLOW_API)

@@ -43,8 +43,7 @@ def as_row(decision: Decision) -> Decision:
 
 def flow() -> Dataflow:
     """Return the dataflow of `python -m bytewax.run flows.discover`, which calls this."""
-    run = running.begin("discover", reads=False, links=False)
-    return build(run.settings, run.ends)
+    return running.dataflow("discover", build, reads=False, links=False)
 
 
 if __name__ == "__main__":

@@ -36,8 +36,7 @@ def build(settings: Settings, ends: Connectors) -> Dataflow:
 
 def flow() -> Dataflow:
     """Return the dataflow of `python -m bytewax.run flows.ingest`, which calls this."""
-    run = running.begin("ingest")
-    return build(run.settings, run.ends)
+    return running.dataflow("ingest", build)
 
 
 def _url(page: Page) -> str:

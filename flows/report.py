@@ -1,15 +1,15 @@
 """The last run as a table for people: `python -m flows.report [DIR] [--fail-on warning|error]`.
 
-Exit status: 0 complete, 2 bad usage or no dataset, 3 integrity broken, 4 alerts at or above
-`--fail-on`, 5 run not complete (unfinished, or a site failed as a whole), 6 an index is not in
-step with the corpus.
+Exit status: 0 complete, 2 bad usage or no dataset, 3 integrity broken or a file damaged, 4 alerts
+at or above `--fail-on`, 5 run not complete (unfinished, or a site failed as a whole), 6 an index is
+not in step with the corpus.
 """
 
 import argparse
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -40,14 +40,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     try:
         run = newest(given.folder)
+        broken = list(damaged(given.folder, run))
         report, alarms = read(run), alerts(run)
         indexes = list(reports.read(given.folder))
+    except DamagedError as error:
+        return _complain(str(error), 3)
     except (OSError, ValueError) as error:
-        sys.stderr.write(f"flows.report: {str(error).splitlines()[0]}\n")
-        return 2
+        return _complain(str(error), 2)
     sys.stdout.write(render(report, alerts=alarms, folder=given.folder))
     sys.stdout.writelines(f"{index_report.line(index)}\n" for index in indexes)
-    return status(report, given.fail_on, indexes)
+    for one in broken:
+        _complain(str(one), 3)
+    return 3 if broken else status(report, given.fail_on, indexes)
+
+
+class DamagedError(ValueError):
+    """A file of the dataset cannot be read."""
+
+    def __init__(self, path: Path, error: Exception) -> None:
+        """Name the file, and what is wrong with it."""
+        super().__init__(f"damaged file {path}: {str(error).splitlines()[0]}")
+
+
+def damaged(folder: Path, run: Path) -> Iterator[DamagedError]:
+    """Yield a fault for each file of a run and of the corpus that does not open as Parquet."""
+    for path in sorted([*run.glob("*/*.parquet"), *folder.glob("corpus/*/*.parquet")]):
+        try:
+            pq.read_metadata(path)
+        except FileNotFoundError:
+            continue  # merged, or published anew, while we looked
+        except (pa.ArrowException, OSError) as error:
+            yield DamagedError(path, error)
+
+
+def _complain(words: str, status: int) -> int:
+    sys.stderr.write(f"flows.report: {words.splitlines()[0]}\n")
+    return status
 
 
 def status(
@@ -128,7 +156,7 @@ def _tables(folder: Path) -> Iterable[pa.Table]:
                 counted = [name for name in file.schema_arrow.names if name not in _UNCOUNTED]
                 yield file.read(columns=counted, use_threads=False)
         except pa.ArrowException as error:
-            raise ValueError(f"damaged file {path}: {error}") from error
+            raise DamagedError(path, error) from error
 
 
 if __name__ == "__main__":

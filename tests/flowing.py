@@ -1,8 +1,11 @@
 """Whole runs as processes, and what they leave on disk."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -53,3 +56,43 @@ def newest(out: Path, name: str) -> list[dict[str, Any]]:
 def corpus(out: Path, name: str) -> list[dict[str, Any]]:
     """Return the rows of a table of the corpus."""
     return table(out / "corpus" / name)
+
+
+def started(sites: list[Site], out: Path, *words: str, **more: str) -> "subprocess.Popen[str]":
+    """Start a flow in a process group of its own, and return its process."""
+    return subprocess.Popen(
+        [sys.executable, "-m", *(words or INGEST)],
+        env=environment(sites, out, **more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def ended(process: "subprocess.Popen[str]", within_s: float = 60) -> str:
+    """Return what a process says on stderr until it ends; kill it, and fail, when it does not."""
+    try:
+        return process.communicate(timeout=within_s)[1]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+
+
+def shows(out: Path, name: str, rows: int = 1) -> bool:
+    """Wait until a table of a run that is under way has so many rows; False when it never has."""
+    for _ in range(1200):
+        if any(out.glob(f"runs/*/{name}/*-*.parquet")) and len(newest(out, name)) >= rows:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def addresses(count: int) -> str:
+    """Return free addresses for the processes of a cluster, as Bytewax takes them."""
+    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    free = [f"127.0.0.1:{one.getsockname()[1]}" for one in held]
+    for one in held:
+        one.close()
+    return ";".join(free)

@@ -14,6 +14,7 @@ import logging
 import secrets
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +25,7 @@ from connectors.dataset import completion, corpus, files, merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.merging import Stored
 from connectors.dataset.recall import Recall
+from connectors.dataset.tenancy import GUARD, Tenancy
 from flows import changes
 from flows.changes import Baseline
 from flows.records import Link, SiteEnd
@@ -49,6 +51,22 @@ class Dataset:
         self.corpus = root / "corpus"
         self.work = root / ".work"
         self.pointer = root / ".current"
+        self._tenancy = Tenancy(self.work)
+
+    def enter(self, party: str = "", place: int = 0) -> None:
+        """Become the one who writes here, until `leave` or the end of this process.
+
+        The processes of one party share the dataset, each in a place of its own.
+        Raises OSError when the folder cannot be written, ValueError when somebody else is here.
+        """
+        with self._usable():
+            self.work.mkdir(parents=True, exist_ok=True)
+            if not self._tenancy.enter(party, place):
+                raise ValueError(f"another run is writing to {self.root}")
+
+    def leave(self) -> None:
+        """Let others write here."""
+        self._tenancy.leave()
 
     def open_run(
         self, settings_hash: str, version: str, *, plan: str = "", shards: int = SHARDS
@@ -59,14 +77,11 @@ class Dataset:
         `interrupted`, and a new one begins.
         Raises OSError when the folder cannot be written, ValueError when another run is at work.
         """
-        try:
+        with self._usable():
             self.work.mkdir(parents=True, exist_ok=True)
-            with files.locked(self.work / "lock"):
+            with files.locked(self.work / GUARD):
                 noted = {"settings_hash": settings_hash, "plan": plan}
                 return self._adopt(noted) or self._begin(noted, version, shards)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise OSError(f"cannot use the dataset folder {self.root}: {reason}") from error
 
     def reports(self) -> Iterator[dict[str, Any]]:
         """Yield the reports of the runs that ended, the newest first."""
@@ -86,6 +101,15 @@ class Dataset:
     def stored(self, site: str) -> Iterator[tuple[str, str]]:
         """Yield URL and content hash of each page that the corpus holds of a site."""
         return corpus.stored(self.corpus, site)
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """Say of an error in a block what it means."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OSError(f"cannot use the dataset folder {self.root}: {reason}") from error
 
     def _adopt(self, wanted: Mapping[str, str]) -> "Run | None":
         noted = files.read_json(self.pointer)
@@ -281,6 +305,20 @@ class Run:
             marker.unlink()
         for shard in self.parts:
             shard.clean()
+
+    def check(self, sites: Iterable[str]) -> None:
+        """See to it that what this run reads of files can be read; OSError names one that cannot.
+
+        Only the end of each file is looked at, where Parquet says what is in it: a file that was
+        cut short has none.
+        """
+        kept = (place for site in sites for place in corpus.places(self.dataset.corpus, site))
+        mine = (
+            path for shard in self.parts for name in (*TABLES, *NOTES) for path in shard.paths(name)
+        )
+        for path in (*kept, *mine):
+            if path.exists():
+                files.weight(path)
 
     def forget(self) -> None:
         """Remove what only an unfinished run needs."""

@@ -46,11 +46,19 @@ def prepare(folder: Path, work: Path) -> None:
             staged.replace(folder / name / "empty.parquet")
 
 
+def places(folder: Path, site: str) -> list[Path]:
+    """Return the files of a site, pages first; they need not be there."""
+    return [folder / name / file_name(site) for name in CORPUS]
+
+
 def stored(folder: Path, site: str) -> Iterator[tuple[str, str]]:
-    """Yield URL and content hash of each page that is stored of a site."""
-    path = folder / "pages" / file_name(site)
-    if path.exists():
-        for rows in files.read(path, ["url", "content_hash"]):
+    """Yield URL and content hash of each page that is stored of a site.
+
+    Nothing is where one of its two files is gone: what is left is of no use alone.
+    """
+    found = places(folder, site)
+    if all(path.exists() for path in found):
+        for rows in files.read(found[0], ["url", "content_hash"]):
             yield from zip(rows["url"].to_pylist(), rows["content_hash"].to_pylist(), strict=True)
 
 

@@ -186,11 +186,15 @@ class Lock:
         self._path = path
         self._handle: int | None = None
 
-    def take(self, *, wait: bool) -> bool:
-        """Take the lock; False when another process has it and we do not wait."""
+    def take(self, *, wait: bool = False, shared: bool = False) -> bool:
+        """Take the lock; False when another process has it and we do not wait.
+
+        A shared lock leaves others out who want it for themselves.
+        """
         handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         try:
-            fcntl.lockf(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            fcntl.lockf(handle, kind | (0 if wait else fcntl.LOCK_NB))
         except OSError as error:
             os.close(handle)
             if error.errno in {errno.EACCES, errno.EAGAIN}:
@@ -198,6 +202,21 @@ class Lock:
             raise
         self._handle = handle
         return True
+
+    def share(self) -> None:
+        """Let others share the lock, which we have."""
+        if self._handle is not None:
+            fcntl.lockf(self._handle, fcntl.LOCK_SH)
+
+    def note(self, words: str) -> None:
+        """Write into the file of the lock, which we have."""
+        if self._handle is not None:
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, words.encode(), 0)
+
+    def noted(self) -> str:
+        """Return what its holder has written; only for who does not have it."""
+        return self._path.read_text(encoding="utf-8")
 
     def release(self) -> None:
         """Let go of the lock, if we have it."""

@@ -18,7 +18,7 @@ from connectors.indexing import Index, Pages, reports
 from connectors.indexing.ends import DifferenceSource, Embedding, StoreSink
 from connectors.indexing.rounds import Rounds
 from connectors.progress import Progress
-from connectors.running import Stop
+from connectors.stopping import STOP, Stop
 from flows import index_report
 from flows.index_settings import IndexSettings
 from flows.operators import Pool
@@ -89,7 +89,7 @@ def begin() -> Ends:
     except (ValueError, OSError) as why:
         running.refuse(why)
     running.disarm(os.environ)
-    stop = Stop()
+    stop = STOP
     stop.listen()
     logs.configure(general.log, Progress())
     embedding = Embedding(index, settings.workers)

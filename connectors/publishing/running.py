@@ -14,7 +14,7 @@ from connectors import logs, running
 from connectors.dataset import contents, files
 from connectors.progress import Progress
 from connectors.publishing.ledger import Ledger
-from connectors.running import Stop
+from connectors.stopping import STOP, Stop
 from flows.publish_settings import PublishSettings
 from flows.settings import Settings
 
@@ -83,7 +83,7 @@ def begin() -> Ends:
     except (ValueError, OSError) as why:
         running.refuse(why)
     running.disarm(os.environ)
-    stop = Stop()
+    stop = STOP
     stop.listen()
     logs.configure(general.log, Progress())
     atexit.register(_farewell, desk, stop)

@@ -90,7 +90,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
     (path,) = tmp_path.glob("runs/*/urls/?-*.parquet")
     path.write_bytes(b"PAR1 broken PAR1")
 
-    assert report.main([str(tmp_path)]) == 2
+    assert report.main([str(tmp_path)]) == 3
     assert f"damaged file {path}" in capsys.readouterr().err
 
 
