@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from connectors import reading
 from flows import alerts, schema
 from flows.records import Change, Method, Outcome
 
@@ -20,6 +21,9 @@ SOURCES = [
     if path not in (ROOT / "flows" / "records.py", ROOT / "flows" / "alerts.py")
 ]
 PLANNED = "*(planned)*"
+RAISING = ("Problem", "alert", "_alert", "_tell", ".add", ".once")
+"""Ends of the names of what is called with the kind of an alert."""
+KIND = re.compile(r"[a-z]+(?:_[a-z]+)+").fullmatch
 
 
 def section(heading: str) -> str:
@@ -105,18 +109,30 @@ def test_exactly_the_alerts_that_no_code_raises_are_planned() -> None:
     assert {k for k, text in described.items() if PLANNED in text} == set(described) - CODE
 
 
-def test_every_alert_that_is_raised_is_described() -> None:
-    raised = set()
+def raised() -> set[str]:
+    """Return the kinds that the code hands to what makes an alert, or a fault that becomes one."""
+    found = set()
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("Problem", "Alert")):
-                raised |= {
-                    k.value.value
-                    for k in node.keywords
-                    if k.arg == "kind" and isinstance(k.value, ast.Constant)
-                }
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(RAISING):
+                kinds = [*node.args[:2], *(k.value for k in node.keywords if k.arg == "kind")]
+                texts = [text for kind in kinds for text in ast.walk(kind)]
+                found |= {t.value for t in texts if isinstance(t, ast.Constant)}
+    return {kind for kind in found if isinstance(kind, str) and KIND(kind)}
 
-    assert raised <= set(words("## Alerts"))
+
+def test_every_alert_that_is_raised_is_described() -> None:
+    kinds = raised() | set(reading.ALERT_OF.values())
+
+    assert len(kinds) > 30
+    assert kinds <= set(words("## Alerts"))
+
+
+def test_every_alert_that_is_described_is_made_by_a_test() -> None:
+    tests = (path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = set(re.findall(r"[a-z_]+", " ".join(text for text in tests if "planned" not in text)))
+
+    assert {k for k, text in words("## Alerts").items() if PLANNED not in text} <= named
 
 
 def test_the_version_of_the_layout_is_stated() -> None:
