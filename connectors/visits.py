@@ -165,11 +165,11 @@ class Visits:
             await guest.aclose()
 
     async def _again(self, first: Failure) -> Answer:
-        """Return the second answer; a failure that names the first one too."""
+        """Return the second answer, which tells of the first one too."""
         second = _with_attempts(await self._ask(first.entry, once=True), first)
-        if isinstance(second, Page):
-            return second
         before = f"before verification: {first.outcome}"
+        if isinstance(second, Page):
+            return replace(second, exchange=replace(second.exchange, before=before))
         detail = f"{second.detail}; {before}" if second.detail else before
         return replace(second, detail=detail, confirmed=is_gone(first) and is_gone(second))
 

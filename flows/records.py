@@ -262,6 +262,8 @@ class Exchange:
     """Who blocked us, where the answer tells."""
     fingerprint: str | None = None
     """Digest of all that decides what is read of a page (`flows.remembered`)."""
+    before: str | None = None
+    """What came of the URL before it was asked for once more, for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,7 @@ def url(
     result = (
         _result(row, outcome)
         if isinstance(row, Reading)
-        else {"outcome": row.outcome, "detail": row.detail, "canonical_url": row.canonical_url}
+        else {"outcome": row.outcome, "canonical_url": row.canonical_url}
     )
     of_page = row.document.ai_signals if isinstance(row, Reading) else row.ai_signals
     return {
@@ -52,7 +52,7 @@ def url(
         "site": entry.site,
         "url": entry.url,
         "change": change,
-        "detail": None,
+        "detail": _detail(row),
         "duplicate_of": duplicate_of,
         "content_hash": None,
         "settings_hash": settings_hash,
@@ -63,6 +63,13 @@ def url(
         **_exchange(row.exchange),
         **result,
     }
+
+
+def _detail(row: Failure | Reading) -> str | None:
+    """Return what is to be said of a URL: why it was left out, and what it had answered before."""
+    said = row.detail if isinstance(row, Failure) else None
+    before = row.exchange.before if row.exchange else None
+    return "; ".join(filter(None, (said, before))) or None
 
 
 def left_out(some: LeftOut, *, run_id: str, settings_hash: str) -> pa.Table:

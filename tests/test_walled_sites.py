@@ -106,5 +106,6 @@ def test_the_verification_round_stores_what_recovers_and_records_both_answers(
     recovered, failed = row(run, "verified", "/recovers"), row(run, "verified", "/fails")
 
     assert (recovered["outcome"], recovered["attempts"]) == ("ok", 3)
+    assert recovered["detail"] == "before verification: server_error"
     assert (failed["outcome"], failed["attempts"]) == ("server_error", 3)
-    assert "status 502; before verification: server_error" in failed["detail"]
+    assert failed["detail"] == "status 502; before verification: server_error"

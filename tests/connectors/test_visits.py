@@ -96,6 +96,8 @@ def test_what_recovers_in_the_verification_round_is_a_page() -> None:
 
     assert isinstance(came["/a"], Page)
     assert isinstance(came["/b"], Page)
+    assert came["/a"].exchange.before == "before verification: connection_error"
+    assert came["/b"].exchange.before is None
     assert guest.asked == [(f"{ORIGIN}/a", False), (f"{ORIGIN}/b", False), (f"{ORIGIN}/a", True)]
 
 
