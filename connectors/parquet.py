@@ -40,6 +40,9 @@ MOST_BYTES: Final = 4 << 20
 MOST_ROWS: Final = 10_000
 """Rows that wait for a commit."""
 
+OnEnd = Callable[[Run], None]
+"""Told that the run is complete."""
+
 OnRows = Callable[[Outcome, int], None]
 """Told how many URLs leave, and their outcome, for the progress line."""
 
@@ -70,10 +73,12 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
         max_removed: float = 1.0,
         on_rows: OnRows | None = None,
         on_fault: OnFault | None = None,
+        on_end: OnEnd | None = None,
     ) -> None:
         """Write to `run`, which ends when each of `sites` has ended.
 
-        No more than the part `max_removed` of a site's pages is removed at once.
+        No more than the part `max_removed` of a site's pages is removed at once. `on_end` is
+        called once, by the process that completes the run.
         """
         self._run = run
         self._sites = tuple(sites)
@@ -81,6 +86,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
         self._max_removed = max_removed
         self._on_rows = on_rows
         self._on_fault = on_fault
+        self._on_end = on_end
 
     def list_parts(self) -> list[str]:
         """Return the shards of the run."""
@@ -102,6 +108,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
                 max_removed=self._max_removed,
                 on_rows=self._on_rows,
                 on_fault=self._on_fault,
+                on_end=self._on_end,
             )
 
 
@@ -148,6 +155,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         max_removed: float,
         on_rows: OnRows | None,
         on_fault: OnFault | None,
+        on_end: OnEnd | None,
     ) -> None:
         run.claim(shard)
         self._run = run
@@ -158,6 +166,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._max_removed = max_removed
         self._on_rows = on_rows
         self._on_fault = on_fault
+        self._on_end = on_end
         self._sites: dict[str, _Site] = {}
         self._told = {_told(*key) for key in run.told(shard)}
         self._stored = self._commits = 0
@@ -344,8 +353,10 @@ class _Partition(StatefulSinkPartition[Row, None]):
         """Tell the run when all sites of this shard have been published."""
         ended = [site.end for site in self._sites.values() if site.published and site.end]
         if not self._ended and self._due <= {end.site for end in ended}:
-            self._run.end(self._shard, ended, self._all_sites)
+            completed = self._run.end(self._shard, ended, self._all_sites)
             self._ended = True
+            if completed and self._on_end is not None:
+                self._on_end(self._run)
 
 
 def _told(table: str, *key: str) -> int:

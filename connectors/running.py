@@ -24,6 +24,7 @@ from connectors.progress import Progress
 from connectors.site import SiteSource
 from connectors.stopping import STOP
 from connectors.web import RequestSink, ResponseSource
+from connectors.webhook import Webhook
 from flows import report, urls
 from flows.operators import Pool
 from flows.records import Failure, Page, Reading
@@ -143,6 +144,7 @@ class Host:
                 max_removed=settings.max_removed,
                 on_rows=self.screen.count,
                 on_fault=self.fail,
+                on_end=Webhook(settings.alert_webhook) if settings.alert_webhook else None,
             ),
         )
 

@@ -16,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from flows import tokens, urls
-from flows.secret import Secret
+from flows.secret import NONE, Secret
 
 PREFIX = "INGEST_"
 NOTHING = "–"  # noqa: RUF001  # an en dash is what tables print
@@ -124,6 +124,9 @@ class Settings:
     """Keep each page's HTML in `pages.html`, so that chunks can be cut again without fetching."""
     every: float = 0.0
     """Seconds between the starts of two runs of the continuous mode; 0 = one run."""
+    alert_webhook: Secret = NONE
+    """Address to which the end of each run is posted as JSON, with its alerts; it may be on any
+    network, and is never shown. A failure of it never fails the run."""
     log: str = "text"
     """`text`, or `json` for one object a line."""
     demo_port: int = 8642
@@ -248,11 +251,18 @@ def _checked(settings: Settings) -> Settings:
         raise ValueError(f"{PREFIX}USER_AGENT must be printable ASCII")
     if settings.out.exists() and not settings.out.is_dir():
         raise ValueError(f"{PREFIX}OUT is not a folder: {settings.out}")
+    _check_webhook(settings.alert_webhook)
     try:
         tokens.check(settings.encoding)
     except ValueError as why:
         raise ValueError(f"{PREFIX}ENCODING: {why}") from None
     return replace(settings, sites=_with_sitemaps(settings.sites, settings.sitemaps))
+
+
+def _check_webhook(address: Secret) -> None:
+    """Raise ValueError when that is no address, without showing it."""
+    if address and urls.origin(address.reveal()) is None:
+        raise ValueError(f"{PREFIX}ALERT_WEBHOOK must be an http or https URL")
 
 
 _AT_LEAST: dict[str, float] = {

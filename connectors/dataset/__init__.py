@@ -274,21 +274,20 @@ class Run:
         corpus.publish(self.dataset.corpus, site, spool, self.work)
         spool.drop(site)
 
-    def end(self, shard: int, ends: Iterable[SiteEnd], sites: Iterable[str]) -> None:
+    def end(self, shard: int, ends: Iterable[SiteEnd], sites: Iterable[str]) -> bool:
         """Note that all sites of a shard have ended; the last shard to do so completes the run.
 
-        `sites` are all sites of the run, those of other shards included.
+        Returns whether this one did. `sites` are all sites of the run, of other shards as well.
         """
         said = {"ends": [completion.stated(end) for end in ends]}
         try:
             files.write_json(self.work / f"ended-{shard}.json", said)
         except FileNotFoundError:
             if self.is_complete:  # by another process, as soon as it could read what we said
-                return
+                return False
             raise
         told = self._ends()
-        if all(site in told for site in sites):
-            completion.complete(self, told, sites)
+        return all(site in told for site in sites) and completion.complete(self, told, sites)
 
     def recover(self) -> None:
         """Put the run in order after whatever ended it; no process may be writing it."""

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> None:
-    """Put the complete form of a run in the place of its small files.
+def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> bool:
+    """Put the complete form of a run in the place of its small files; say whether it was not yet.
 
     Harmless when it is done twice, or by two at once: the second finds it done.
     """
     with run.guard, files.locked(run.work.parent / "finish.lock"):
         if run.is_complete:
-            return
+            return False
         built = run.work / "complete"
         files.remove(built)
         named = frozenset(sites)
@@ -50,6 +50,7 @@ def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> N
         files.write_json(built / "report.json", report)
         _swap(run, built)
         run.forget()
+        return True
 
 
 def repair(run: "Run") -> None:

@@ -175,3 +175,13 @@ def test_the_manual_names_every_setting_with_its_meaning() -> None:
     for name, knob in names().items():
         assert f"{name} [{knob.default}]" in text
         assert knob.meaning in text
+
+
+def test_a_webhook_is_an_address_and_is_never_shown() -> None:
+    told = Settings.from_env({"INGEST_ALERT_WEBHOOK": "https://hooks.test/key-4711"})
+
+    assert told.alert_webhook.reveal() == "https://hooks.test/key-4711"
+    assert "4711" not in repr(told)
+    with pytest.raises(ValueError, match="INGEST_ALERT_WEBHOOK") as refused:
+        Settings.from_env({"INGEST_ALERT_WEBHOOK": "key-4711"})
+    assert "4711" not in str(refused.value)
