@@ -116,6 +116,7 @@ class Crawl:
         self._fetches = fetches
         self._reads = reads
         self._started_at = datetime.now(UTC)
+        self._has_begun = False
         self._thread: int | None = None
         self._found: deque[Discovered] = deque()
         self._all_found = False
@@ -136,6 +137,11 @@ class Crawl:
         self._calm: asyncio.Event | None = None
 
     # What the worker's thread does.
+
+    def begin(self) -> None:
+        """Start the clock of the site: its exploration begins."""
+        self._started_at = datetime.now(UTC)
+        self._has_begun = True
 
     def attach(self) -> None:
         """Check that all ends of the site live on one thread, as equal lists of parts promise."""
@@ -199,7 +205,7 @@ class Crawl:
     @property
     def is_due(self) -> bool:
         """Whether something of this site may come at any moment."""
-        finding = not self._all_found and self._calm is None
+        finding = self._has_begun and not self._all_found and self._calm is None
         return finding or bool(self._found or self._answers or self._pending)
 
     @property

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from connectors.crawl import Crawl, Held
 from connectors.dataset import Run
@@ -30,12 +30,14 @@ class Crawls:
         fetches: bool = True,
         reads: bool = True,
         is_ready: Callable[[], bool] = lambda: True,
+        starts: Mapping[str, float] | None = None,
         on_fault: Callable[[OSError], None] | None = None,
     ) -> None:
         """Serve the sites of the settings; nothing runs before the first crawl is asked for.
 
-        No page is asked for before `is_ready`: it would only wait to be read. `on_fault` is told
-        of a file or a disk that fails us, which else ends the dataflow with a traceback.
+        No page is asked for before `is_ready`: it would only wait to be read. `starts` says after
+        how many seconds a site starts. `on_fault` is told of a file or a disk that fails us, which
+        else ends the dataflow with a traceback.
         """
         self._settings = settings
         self._run = run
@@ -43,6 +45,7 @@ class Crawls:
         self._fetches = fetches
         self._reads = reads
         self._is_ready = is_ready
+        self._starts = starts or {}
         self._on_fault = on_fault
         self._sites: dict[str, Site] = {s.origin: s for s in settings.sites}
         self._order = {origin: at for at, origin in enumerate(sorted(self._sites))}
@@ -76,6 +79,11 @@ class Crawls:
         with self._lock:
             return list(self._crawls.values())
 
+    def close(self) -> None:
+        """Let go of all connections, and of the thread that kept them."""
+        if self._loop is not None:
+            self._loop.close()
+
     def of(self, origin: str) -> Crawl:
         """Return the crawl of a site, begun when it is asked for the first time."""
         with self._lock:
@@ -101,13 +109,17 @@ class Crawls:
             fetches=self._fetches,
             reads=self._reads,
         )
-        self._loop.spawn(self._explore(crawl))
+        self._loop.call_after(self._starts.get(site.origin, 0.0), self._start, self._loop, crawl)
+        return crawl
+
+    def _start(self, loop: EventLoop, crawl: Crawl) -> None:
+        crawl.begin()
+        loop.spawn(self._explore(crawl))
         if self._settings.max_seconds:
             said = ("stopped_by_budget", f"{self._settings.max_seconds:g} s are over")
-            self._loop.call_after(self._settings.max_seconds, crawl.visits.close, *said)
+            loop.call_after(self._settings.max_seconds, crawl.visits.close, *said)
         for _ in range(self._settings.concurrency):
-            self._loop.spawn(self._visit(crawl))
-        return crawl
+            loop.spawn(self._visit(crawl))
 
     def _revisits(self, site: str) -> Revisits | None:
         """Return what is known of a site's pages; None when none are to be stored."""

@@ -29,7 +29,14 @@ class EventLoop:
 
     def close(self) -> None:
         """Stop the loop, and whatever runs on it, for good."""
-        self.call(self._loop.stop)
+        self.call(lambda: self._spawn(self._end()))
+
+    async def _end(self) -> None:
+        others = self._tasks - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        self._loop.stop()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = self._loop.create_task(work)

@@ -55,14 +55,20 @@ class Progress:
             self._stream.write(f"\r\x1b[K{line}\n" if self._live else f"{line}\n")
             self._stream.flush()
 
+    def pause(self) -> None:
+        """Show the last state once, and no more before the next start."""
+        with self._lock:
+            if self._live and self._crawls is not None:
+                self._stream.write(f"\r\x1b[K{self.line()}\n")
+                self._stream.flush()
+            self._crawls = None
+
     def stop(self) -> None:
         """Show the last state once, and no more."""
         self._over.set()
         if self._thread.is_alive():
             self._thread.join(1)
-        if self._live:
-            self._stream.write(f"\r\x1b[K{self.line()}\n")
-            self._stream.flush()
+        self.pause()
 
     def line(self) -> str:
         """Return the state of the run in one line."""
@@ -95,5 +101,7 @@ class Progress:
     def _show(self) -> None:
         while not self._over.wait(LIVE_S if self._live else PLAIN_S):
             with self._lock:
+                if self._crawls is None:
+                    continue
                 self._stream.write(f"\r\x1b[K{self.line()}" if self._live else f"{self.line()}\n")
                 self._stream.flush()

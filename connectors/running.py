@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -14,7 +15,7 @@ from bytewax.dataflow import Dataflow
 from bytewax.inputs import Source
 from bytewax.outputs import Sink
 
-from connectors import demo, logs
+from connectors import demo, engine, logs
 from connectors.cluster import told
 from connectors.crawls import Crawls
 from connectors.dataset import Dataset, Run
@@ -25,7 +26,7 @@ from connectors.site import SiteSource
 from connectors.stopping import STOP
 from connectors.web import RequestSink, ResponseSource
 from connectors.webhook import Webhook
-from flows import report, urls
+from flows import cycles, report, urls
 from flows.operators import Pool
 from flows.records import Failure, Page, Reading
 from flows.settings import Settings, Site, package_version
@@ -63,6 +64,8 @@ def dataflow(flow: str, build: Build, *, reads: bool = True, **defaults: object)
         refuse(why)
     host = Host(flow, settings, reads=reads)
     host.heed()
+    if settings.every:
+        host.repeat(build)
     run = host.open()
     host.heed()
     atexit.register(host.leave, run)
@@ -91,34 +94,83 @@ class Host:
         self._dataset = Dataset(settings.out)
         processes = settings.extract_workers or _share(self.cluster.size)
         self._extractors = Extractors(settings, processes, self.stop.asked)
+        self._crawls: Crawls | None = None
+        self._has_run = False
         self._ending = threading.Lock()
         self.stop.overdue = self._say_stopped
         if self.cluster.size > 1:
             sys.excepthook = self._hear_of_death
 
-    def open(self) -> Run:
+    def repeat(self, build: Build) -> NoReturn:
+        """Do one run after the other, `every` seconds from start to start, until a signal comes.
+
+        A run that takes longer holds the next one up: no site is started while it is busy.
+        """
+        while True:
+            begun = time.monotonic()
+            run = self.open(waits=True)
+            if not self.stop.asked.is_set():
+                engine.run(build(self.settings, self.ends(run, self._starts())))
+            self._rest(run)
+            self.stop.asked.wait(begun + self.settings.every - time.monotonic())
+            self.heed()
+
+    def _starts(self) -> dict[str, float]:
+        """Return when each site starts in a cycle."""
+        sites = sorted(site.origin for site in self.settings.sites)
+        return cycles.starts(sites, self.settings.every, self._dataset.seconds(sites))
+
+    def _rest(self, run: Run) -> None:
+        """Leave the dataset to others between two runs, and say how the last one ended."""
+        self.screen.pause()
+        if self._crawls is not None:
+            self._crawls.close()
+        self._crawls = None
+        self._dataset.leave()
+        if run.is_complete:
+            self._say_complete(run)
+
+    def open(self, *, waits: bool = False) -> Run:
         """Take up the run that was left unfinished, or begin one; ends the process in one line.
 
         A run that another flow, or one over other sites, has left unfinished is not taken up.
+        Who `waits` does so while somebody else is in the dataset, once they have been in it.
         """
         content = self.settings.content_hash
         party = f"{self.cluster.name} {content} {self._plan}" if self.cluster.name else ""
         try:
-            self._dataset.enter(party, self.cluster.number)
+            self._enter(party, waits=waits and self._has_run)
             run = self._dataset.open_run(content, package_version(), plan=self._plan)
             run.check(site.origin for site in self.settings.sites)
         except (ValueError, OSError) as why:
             refuse(why)
+        self._has_run = True
         return run
 
+    def _enter(self, party: str, *, waits: bool) -> None:
+        while True:
+            try:
+                self._dataset.enter(party, self.cluster.number)
+            except ValueError:
+                if not waits:
+                    raise
+                self.stop.asked.wait(1)
+                self.heed()
+            else:
+                return
+
     def heed(self) -> None:
-        """End the process if a signal has come before there is a dataflow that could end."""
+        """End the process if a signal has come while there is no dataflow that could end."""
         if self.stop.asked.is_set():
+            self._extractors.close()
             self._say_stopped()
             sys.exit(self.stop.status)
 
-    def ends(self, run: Run) -> Connectors:
-        """Return the ends of the dataflow of a run, which begins with them."""
+    def ends(self, run: Run, starts: Mapping[str, float] | None = None) -> Connectors:
+        """Return the ends of the dataflow of a run, which begins with them.
+
+        `starts` says after how many seconds a site starts.
+        """
         settings = self.settings
         crawls = Crawls(
             settings,
@@ -127,8 +179,10 @@ class Host:
             fetches=self._reads or settings.links,
             reads=self._reads,
             is_ready=self._extractors.is_warm,
+            starts=starts,
             on_fault=self.fail,
         )
+        self._crawls = crawls
         self.screen.start(crawls)
         if self._reads:
             self._extractors.start()

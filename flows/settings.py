@@ -123,7 +123,8 @@ class Settings:
     keep_html: bool = False
     """Keep each page's HTML in `pages.html`, so that chunks can be cut again without fetching."""
     every: float = 0.0
-    """Seconds between the starts of two runs of the continuous mode; 0 = one run."""
+    """Continuous mode: seconds between the starts of two runs, which one process does one after the
+    other, its sites started evenly in between; 0 = one run."""
     alert_webhook: Secret = NONE
     """Address to which the end of each run is posted as JSON, with its alerts; it may be on any
     network, and is never shown. A failure of it never fails the run."""

@@ -94,6 +94,17 @@ class Dataset:
         """Return the newest run in which the site was read completely."""
         return next((str(r["run_id"]) for r in self.reports() if _covers(r, site)), None)
 
+    def seconds(self, sites: Collection[str]) -> dict[str, float]:
+        """Return how long each site took when it was last read completely, as far as is known."""
+        found: dict[str, float] = {}
+        for report in self.reports():
+            for site in set(sites) - set(found):
+                if _covers(report, site):
+                    found[site] = float(report["sites"][site].get("seconds") or 0.0)
+            if len(found) == len(sites):
+                break
+        return found
+
     def baseline(self, site: str) -> Baseline:
         """Return what the corpus holds of a site."""
         return changes.baseline(self.stored(site))
