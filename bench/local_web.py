@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,8 +34,12 @@ class Web:
 
 
 @contextmanager
-def served(server: Path, corpus: Path, port: int = 8100, **settings: float) -> Iterator[Web]:
-    """Serve the corpus with the `serve_web.py` of a folder, for as long as the block lasts."""
+def served(server: Path, corpus: Path, port: int = 0, **settings: float) -> Iterator[Web]:
+    """Serve the corpus with the `serve_web.py` of a folder, for as long as the block lasts.
+
+    Port 0: one that is free.
+    """
+    port = port or _free_port()
     words = [f"--{name.replace('_', '-')}={value:g}" for name, value in settings.items()]
     process = subprocess.Popen(
         [sys.executable, str(server / "serve_web.py"), f"--web={corpus}", f"--port={port}", *words],
@@ -50,6 +55,12 @@ def served(server: Path, corpus: Path, port: int = 8100, **settings: float) -> I
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(10)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @dataclass

@@ -76,6 +76,13 @@ def test_small_lateness_does_not_add_up() -> None:
     assert begun[-1] - begun[0] == pytest.approx(100 / 5.0, rel=0.001)
 
 
+def test_of_larger_lateness_a_little_is_regained_each_time() -> None:
+    begun = starts(Pace(5.0), 101, late_s=0.02)
+
+    assert begun[-1] - begun[0] == pytest.approx(100 * (0.2 + 0.02 - 0.005), rel=0.001)
+    assert min(gaps(begun)) >= 0.19
+
+
 def test_a_pause_is_no_credit_for_a_burst() -> None:
     pace = Pace(2.0)
     pace.started(100.0)
