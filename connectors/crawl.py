@@ -251,8 +251,7 @@ class Crawl:
 
     def _handed_over(self, answer: Answer) -> Iterable[Answer | Entry]:
         if isinstance(answer, Page):
-            read = links.read(answer.body, answer.base_url, answer.charset)
-            answer = replace(answer, links=read)
+            answer = replace(answer, links=links.of(answer))
         elif answer.outcome in SAME:
             self._unread.add(urls.hash64(answer.entry.url))
         entries = discovery.linked(answer) if self.settings.links else []

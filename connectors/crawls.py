@@ -128,7 +128,7 @@ class Crawls:
         return Revisits(
             self._run.memory(site),
             recheck_days=self._settings.recheck_days,
-            kept=lambda url: self._run.kept(site, url),
+            kept=lambda url: None if self._settings.markdown else self._run.kept(site, url),
         )
 
     async def _explore(self, crawl: Crawl) -> None:

@@ -215,7 +215,7 @@ class Extraction:
             document=document,
             chunks=chunks,
             links=self.page.links,
-            html=self.page.body if self.pool.keeps_html else None,
+            html=self.page.body if self.pool.keeps_html and not self.page.offer else None,
         )
 
     def _again(self) -> Reading | Failure | None:

@@ -7,14 +7,15 @@ All of it happens on the event loop of the process; other threads hand work over
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any, TypeVar
 
-from connectors.fetcher import PAGE
+from connectors.fetcher import MARKDOWN, PAGE
 from connectors.guest import Guest
 from connectors.revisits import Revisits
-from flows import responses, robots
+from flows import links, responses, robots
 from flows.politeness import MAX_RETRY_AFTER_S
-from flows.records import Entry, Failure, Outcome, Page
+from flows.records import Entry, Failure, Offer, Outcome, Page
 from flows.remembered import is_gone
 from flows.settings import Settings, Site
 
@@ -185,10 +186,24 @@ class Visits:
     async def _asked(self, entry: Entry, *, once: bool, **condition: str | None) -> Answer:
         answer = self._kept.pop(entry.url, None)
         if answer is None and not self.closed:
-            answer = await self.closing(self.guest.ask(entry.url, PAGE, once=once, **condition))
+            want = MARKDOWN if self._settings.markdown else PAGE
+            answer = await self.closing(self.guest.ask(entry.url, want, once=once, **condition))
         if answer is None:
             return Failure(entry=entry, outcome=Outcome.NOT_REACHED, detail=self.detail)
-        return responses.judge(entry, answer, homes=(self._site.start_url,))
+        judged = responses.judge(entry, answer, homes=(self._site.start_url,))
+        if isinstance(judged, Page) and self._settings.markdown:
+            return replace(judged, offer=judged.offer or await self._alternate(judged))
+        return judged
+
+    async def _alternate(self, page: Page) -> Offer | None:
+        """Return what a page says is the same as Markdown, where it is and may be asked for."""
+        url = links.alternate(page)
+        if url is None or self.closed or self._may(url) is not None:
+            return None
+        answer = await self.closing(self.guest.ask(url, MARKDOWN, once=True))
+        if not isinstance(answer, responses.Response) or answer.status != HTTPStatus.OK:
+            return None
+        return responses.offered(answer, is_alternate=True)
 
     def _is_doubtful(self, failure: Failure) -> bool:
         room = len(self._doubtful) < self._settings.verify_urls

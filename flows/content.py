@@ -8,7 +8,7 @@ import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
-from flows import charset, facts, language, maincontent, markdown, signals, tokens, walls
+from flows import charset, facts, language, maincontent, markdown, offers, signals, tokens, walls
 from flows.facts import Facts
 from flows.markdown import Written
 from flows.records import Document, Failure, Outcome, Page
@@ -17,6 +17,8 @@ THIN_WORDS = 5
 """Words below which a text without code, table or image is of no use."""
 SHORT = 100
 """Characters from which a text is never too short."""
+UNFILLED = frozenset({Outcome.EMPTY, Outcome.THIN, Outcome.JS_REQUIRED})
+"""What HTML without content is, in whose place Markdown that the server offers may stand."""
 _MORE = re.compile(r"```|^\||!\[|\$", re.MULTILINE)
 
 
@@ -27,8 +29,12 @@ def extract(
 
     With `obeys_signals` a page that no AI may read is none.
     """
-    text = charset.decode(page.body, page.charset)
-    tree = _parsed(text)
+    offered = offers.read(page.offer) if page.offer else None
+    if offered and page.is_markdown:
+        text, tree = offered[0], _parsed(offers.as_html(*offered))
+    else:
+        text = charset.decode(page.body, page.charset)
+        tree = _parsed(text)
     if not isinstance(tree, HtmlElement):
         return _failure(page, *tree)
     said = signals.of_page(tree, page.robots_tag)
@@ -36,24 +42,26 @@ def extract(
         denied = _failure(page, Outcome.POLICY_DENIED, word)
         return replace(denied, ai_signals=said)
     try:
-        found = _read(page, text, tree, encoding)
+        found = _read(page, text, tree, encoding, offered[0] if offered else None)
     except (etree.LxmlError, RecursionError, ValueError) as why:
         found = _failure(page, Outcome.PARSE_ERROR, f"{type(why).__name__}: {why}"[:300])
     return replace(found, ai_signals=said) if said else found
 
 
-def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document | Failure:
+def _read(
+    page: Page, text: str, tree: HtmlElement, encoding: str, offered: str | None
+) -> Document | Failure:
     """Return the document of a parsed page, or what stands in its place."""
     told = facts.read(tree, page.base_url, page.robots_tag)
     if told.noindex:
         return _failure(page, Outcome.NOINDEX, told.noindex, told)
-    main = maincontent.find(tree, told.title)
-    written = (
-        markdown.write(main.nodes, told.base_url, main.without)
-        if main.nodes
-        else Written(main.text)
-    )
+    if page.is_markdown:
+        written, way = Written(offered or ""), "negotiated"
+    else:
+        written, way = _written(tree, told)
     wall = walls.judge(tree, written.text, page.base_url) or _slight(written.text)
+    if offered and not page.is_markdown and (wall is None or wall[0] in UNFILLED):
+        written, way, wall = Written(offered), "alternate", _slight(offered)
     if wall:
         return _failure(page, *wall, told)
     return Document(
@@ -73,8 +81,16 @@ def _read(page: Page, text: str, tree: HtmlElement, encoding: str) -> Document |
         structured=told.structured,
         prices=told.prices,
         anchors=written.anchors,
-        extraction=main.way,
+        extraction=way,
     )
+
+
+def _written(tree: HtmlElement, told: Facts) -> tuple[Written, str]:
+    """Return the main content of a page, and how it was found."""
+    main = maincontent.find(tree, told.title)
+    if not main.nodes:
+        return Written(main.text), main.way
+    return markdown.write(main.nodes, told.base_url, main.without), main.way
 
 
 def _parsed(text: str) -> HtmlElement | tuple[Outcome, str]:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable
+from itertools import islice
 
 from flows import charset as charsets
-from flows import tags, urls, walls
-from flows.records import Link
+from flows import offers, tags, urls, walls
+from flows.records import Link, Page
 
 MAX_LINKS = 10_000
 """Links of one page that are kept, in document order."""
@@ -52,6 +53,27 @@ def read(body: bytes, base_url: str, charset: str | None = None) -> tuple[Link, 
         if len(found) == MAX_LINKS:
             break
     return tuple(found)
+
+
+def of(page: Page) -> tuple[Link, ...]:
+    """Return the links of a page, of one that came as Markdown those of its text."""
+    if page.offer is None or not page.is_markdown:
+        return read(page.body, page.base_url, page.charset)
+    resolve = _resolver(page.offer.url)
+    targets = dict.fromkeys(filter(None, map(resolve, offers.links(page.offer))))
+    return tuple(Link(url=target) for target in islice(targets, MAX_LINKS))
+
+
+def alternate(page: Page) -> str | None:
+    """Return where a page says that it is to be had as Markdown, or None."""
+    if page.offer is not None or b"text/markdown" not in page.body:
+        return None
+    named = (link.url for link in read(page.body, page.base_url, page.charset) if _is_offer(link))
+    return next(named, None)
+
+
+def _is_offer(link: Link) -> bool:
+    return {"alternate", "text/markdown"} <= set(link.rel.split())
 
 
 def _base(elements: list[tuple[str, Attributes]], base_url: str) -> str:

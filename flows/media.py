@@ -5,6 +5,8 @@ import re
 
 HTML = ("text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml")
 
+MARKDOWN = ("text/markdown", "text/x-markdown")
+
 UNSAID = ("unknown/unknown", "application/unknown", "*/*")
 """What servers write when they do not know either (WHATWG MIME sniffing §7)."""
 
@@ -44,6 +46,10 @@ _HTML_START = re.compile(
     r"span|center|noscript|frameset|template)[\s/>])",
     re.IGNORECASE | re.DOTALL,
 )
+_DOCUMENT = re.compile(
+    r"(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s)*+<(?:!doctype\s+html|html|head|body)[\s/>]",
+    re.IGNORECASE | re.DOTALL,
+)
 _OTHER_XML = re.compile(
     r"(?:<\?(?>.*?\?>)|<!--(?>.*?-->)|\s)*+<(?:\w{1,20}:)?(rss|feed|urlset|sitemapindex|svg|rdf|"
     r"opensearchdescription|error|wsdl)[\s>:/]",
@@ -77,6 +83,15 @@ def charset(content_type: str | None) -> str | None:
     """
     found = _CHARSET.search(content_type or "")
     return (found[1] or found[2] or found[3] or None) if found else None
+
+
+def is_document(body: bytes) -> bool:
+    """Return whether a body begins as a whole HTML document does, whatever it is called.
+
+    >>> is_document(b"<!DOCTYPE html><title>t</title>"), is_document(b"<p align=center># T")
+    (True, False)
+    """
+    return _DOCUMENT.match(_start_as_text(body)) is not None
 
 
 def other_than_html(body: bytes, content_type: str | None) -> str | None:

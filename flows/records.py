@@ -267,6 +267,19 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A page as Markdown, as its server offers it."""
+
+    body: bytes
+    url: str
+    """Where it came from."""
+    charset: str | None = None
+    """The `charset` parameter of its Content-Type, as sent."""
+    is_alternate: bool = False
+    """Found by a link of the page, not in the page's own answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A fetched HTML response, its content encoding undone, its charset not yet."""
 
@@ -280,6 +293,13 @@ class Page:
     links: tuple[Link, ...] = ()
     moved: bool = False
     """Whether redirects led here that say they are for good (301, 308)."""
+    offer: Offer | None = None
+    """The page as Markdown, where that is taken (`INGEST_MARKDOWN`)."""
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether the body itself is Markdown."""
+        return self.offer is not None and not self.offer.is_alternate
 
     @property
     def base_url(self) -> str:
@@ -351,7 +371,8 @@ class Document:
     anchors: tuple[tuple[str, str], ...] = ()
     """Headings of the Markdown that have an id on the page, in order: their words and the id."""
     extraction: str | None = None
-    """How the main content was found: `node`, `blocks`, `trafilatura`, `body`."""
+    """How the main content was found: `node`, `blocks`, `trafilatura`, `body`; `negotiated` and
+    `alternate` where it is the server's own Markdown."""
     ai_signals: str | None = None
     """What the page says of its use by AI, as `flows.signals` writes it."""
 

@@ -192,6 +192,8 @@ def fingerprint(page: Page) -> str:
     (True, 32)
     """
     digest = hashlib.blake2b(page.body, digest_size=16)
+    if page.offer and page.offer.is_alternate:
+        digest.update(page.offer.body)
     for word in (page.charset, page.robots_tag, page.base_url):
         digest.update(b"\0" + (word or "").encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

@@ -7,7 +7,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from flows import challenges, media, politeness, urls, walls
-from flows.records import Entry, Exchange, Failure, Link, Outcome, Page
+from flows.records import Entry, Exchange, Failure, Link, Offer, Outcome, Page
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -146,6 +146,17 @@ def judge(entry: Entry, answer: Answer, homes: Sequence[str] = ()) -> Page | Fai
         charset=_charset(answer),
         robots_tag=robots_tag(answer.headers),
         moved=answer.moved,
+        offer=offered(answer),
+    )
+
+
+def offered(answer: Response, *, is_alternate: bool = False) -> Offer | None:
+    """Return the Markdown that an answer of success is by its Content-Type, and by its bytes."""
+    said = media.essence(answer.header("content-type"))
+    if said not in media.MARKDOWN or media.is_document(answer.body) or not answer.body.strip():
+        return None
+    return Offer(
+        body=answer.body, url=answer.url, charset=_charset(answer), is_alternate=is_alternate
     )
 
 
@@ -241,7 +252,7 @@ def _charset(answer: Response) -> str | None:
 def _unlike_a_page(answer: Response) -> tuple[Outcome, str] | None:
     content_type = answer.header("content-type")
     said = media.essence(content_type)
-    if said is not None and said not in media.HTML:
+    if said is not None and said not in (*media.HTML, *media.MARKDOWN):
         return Outcome.NOT_HTML, said
     if not answer.body.strip():
         return Outcome.EMPTY, "no body"

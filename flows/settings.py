@@ -106,6 +106,9 @@ class Settings:
     max_removed: float = 0.3
     """Part of a site's stored pages that may be removed at once; more (and at least 20) is
     withheld with an alert until the next run finds the same. 1 = no limit."""
+    markdown: bool = False
+    """Take a page as Markdown where its server offers that, by content negotiation or by a link
+    `rel=alternate` of the type `text/markdown`, which costs a request more."""
     chunk_tokens: int = 512
     """Most tokens of a chunk."""
     chunk_overlap: int = 0
@@ -154,7 +157,10 @@ class Settings:
     @property
     def content_hash(self) -> str:
         """Hex digest of what decides a page's stored form: a change of it re-processes pages."""
-        decides = (package_version(), self.chunk_tokens, self.chunk_overlap, self.encoding)
+        decides: tuple[object, ...] = (
+            *(package_version(), self.chunk_tokens, self.chunk_overlap, self.encoding),
+            *(["markdown"] if self.markdown else []),
+        )
         return hashlib.blake2b(repr(decides).encode(), digest_size=8).hexdigest()
 
 

@@ -4,7 +4,7 @@ import gzip
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Self
@@ -20,6 +20,8 @@ class Answer:
     kind: str = "text/html; charset=utf-8"
     status: int = 200
     headers: tuple[tuple[str, str], ...] = ()
+    markdown: bytes | None = None
+    """What is answered instead to who prefers Markdown."""
 
 
 def page(title: str, *links: str, text: str = "", head: str = "") -> Answer:
@@ -71,6 +73,8 @@ class Site:
                 site.log.append(self.path)
                 site.sent.append((time.monotonic(), dict(self.headers)))
                 answer = site.routes.get(self.path, Answer(b"not here", status=404))
+                if answer.markdown and self.headers["Accept"].startswith("text/markdown"):
+                    answer = replace(answer, body=answer.markdown, kind="text/markdown")
                 known = dict(answer.headers).get("ETag")
                 same = known is not None and self.headers.get("If-None-Match") == known
                 self.send_response(304 if same else answer.status)

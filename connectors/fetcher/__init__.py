@@ -15,11 +15,11 @@ import httpx
 from connectors.fetcher.egress import Egress, Resolve
 from connectors.fetcher.transports import Transports
 from connectors.fetcher.trips import Errand, Trip, Turn
-from connectors.fetcher.wants import PAGE, ROBOTS, SITEMAP, May, Want
+from connectors.fetcher.wants import MARKDOWN, PAGE, ROBOTS, SITEMAP, May, Want
 from flows.addresses import Network
 from flows.responses import Answer, Fault, Headers, Response
 
-__all__ = ["PAGE", "ROBOTS", "SITEMAP", "Fetcher", "May", "Stream", "Turn", "Want"]
+__all__ = ["MARKDOWN", "PAGE", "ROBOTS", "SITEMAP", "Fetcher", "May", "Stream", "Turn", "Want"]
 
 
 class Stream:

@@ -1,7 +1,7 @@
 """What fetches are for, and so what they may cost."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flows import media
 from flows.records import Outcome
@@ -39,6 +39,13 @@ PAGE = Want(
     by_rules=True,
 )
 """A page: HTML, on its own origin."""
+
+MARKDOWN = replace(
+    PAGE,
+    accept="text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.8,*/*;q=0.1",
+    types=(*media.HTML, *media.MARKDOWN),
+)
+"""A page, as Markdown where the server has it so (RFC 9110 §12.5.1)."""
 
 SITEMAP = Want(
     accept="application/xml,text/xml;q=0.9,text/plain;q=0.8,*/*;q=0.5",
