@@ -3,8 +3,9 @@
     python bench/hostile.py [KIND …] [--deadline 30] [--megabytes 0.1 1 5]
 
 Each page is read from bytes to chunks in a process of its own, which is killed when it has used as
-many seconds of CPU as the deadline allows: an extraction process has so many seconds of any kind. `growth` is the time of the last size as a multiple of
-what it would be if the one before grew with the size: about 1 is linear.
+many seconds of CPU as the deadline allows: an extraction process has so many seconds of any kind.
+`growth` is the time of the last size as a multiple of what it would be if the one before grew with
+the size: about 1 is linear.
 """
 
 import argparse
