@@ -1,6 +1,7 @@
 """Small web sites on loopback for tests: paths to answers, and a log of what was asked."""
 
 import gzip
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -97,6 +98,11 @@ class Site:
         )
         self._thread.start()
         return self
+
+    def wrap(self, context: ssl.SSLContext) -> None:
+        """Speak TLS from here on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.origin = self.origin.replace("http:", "https:")
 
     def __exit__(
         self,
