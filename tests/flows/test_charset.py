@@ -22,6 +22,7 @@ PORT = "Журнал порта: «лодки»"
         (PORT.encode(), "utf8mb4-general", PORT),
         (b"<meta charset='koi8-r'>" + PORT.encode("koi8-r", "replace"), None,
          "<meta charset='koi8-r'>" + PORT.encode("koi8-r", "replace").decode("koi8-r")),
+        (b"<meta charset=koi8-r>" + PORT.encode(), "utf-8", "<meta charset=koi8-r>" + PORT),
         (b"<meta charset=utf-16>" + PORT.encode(), None, "<meta charset=utf-16>" + PORT),
         (b"<!-- <meta charset=koi8-r> -->" + PORT.encode(), None,
          "<!-- <meta charset=koi8-r> -->" + PORT),
@@ -33,7 +34,7 @@ PORT = "Журнал порта: «лодки»"
         ("<p>plain</p>".encode("utf-16-le"), None, "<p>plain</p>"),
     ],
     ids=["utf-8", "header", "mark before header", "utf-16", "utf-16 big", "no such label", "meta",
-         "meta cannot say utf-16", "comment", "xml", "latin-1 is 1252", "gb2312", "sjis", "none"],
+         "header before meta", "meta cannot say utf-16", "comment", "xml", "latin-1 is 1252", "gb2312", "sjis", "none"],
 )  # fmt: skip
 def test_what_is_declared_is_read_in_its_order(
     body: bytes, header: str | None, expected: str
