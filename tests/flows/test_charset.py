@@ -34,7 +34,8 @@ PORT = "Журнал порта: «лодки»"
         ("<p>plain</p>".encode("utf-16-le"), None, "<p>plain</p>"),
     ],
     ids=["utf-8", "header", "mark before header", "utf-16", "utf-16 big", "no such label", "meta",
-         "header before meta", "meta cannot say utf-16", "comment", "xml", "latin-1 is 1252", "gb2312", "sjis", "none"],
+         "header before meta", "meta cannot say utf-16", "comment", "xml", "latin-1 is 1252",
+         "gb2312", "sjis", "none"],
 )  # fmt: skip
 def test_what_is_declared_is_read_in_its_order(
     body: bytes, header: str | None, expected: str
