@@ -140,7 +140,9 @@ class Host:
         party = f"{self.cluster.name} {content} {self._plan}" if self.cluster.name else ""
         try:
             self._enter(party, waits=waits and self._has_run)
-            run = self._dataset.open_run(content, package_version(), plan=self._plan)
+            run = self._dataset.open_run(
+                content, package_version(), plan=self._plan, reading=self.settings.reading_hash
+            )
             run.check(site.origin for site in self.settings.sites)
         except (ValueError, OSError) as why:
             refuse(why)

@@ -157,11 +157,20 @@ class Settings:
     @property
     def content_hash(self) -> str:
         """Hex digest of what decides a page's stored form: a change of it re-processes pages."""
-        decides: tuple[object, ...] = (
-            *(package_version(), self.chunk_tokens, self.chunk_overlap, self.encoding),
-            *(["markdown"] if self.markdown else []),
-        )
-        return hashlib.blake2b(repr(decides).encode(), digest_size=8).hexdigest()
+        return _digest(self._reading, self.chunk_tokens, self.chunk_overlap, self.encoding)
+
+    @property
+    def reading_hash(self) -> str:
+        """Hex digest of what decides a page's Markdown: the rest of `content_hash` is the cut."""
+        return _digest(self._reading)
+
+    @property
+    def _reading(self) -> tuple[object, ...]:
+        return package_version(), self.markdown
+
+
+def _digest(*decides: object) -> str:
+    return hashlib.blake2b(repr(decides).encode(), digest_size=8).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

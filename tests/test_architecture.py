@@ -12,7 +12,7 @@ import connectors
 import flows
 
 ROOT = Path(flows.__file__).parents[1]
-VERBS = {"ingest", "discover", "export", "index", "publish", "search"}
+VERBS = {"ingest", "discover", "export", "index", "prune", "publish", "rechunk", "search"}
 """Modules that are run: they define a dataflow, or a command."""
 WIRING = {"operators", "report"}
 """Modules that may know the engine or the dataset, and that connectors may use."""

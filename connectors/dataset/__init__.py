@@ -35,6 +35,8 @@ from flows.urls import hash64
 
 SHARDS: Final = 4
 """Partitions of a run: all rows of a site go to one of them."""
+READINGS: Final = "readings.json"
+"""Settings hashes that pages may have, each with the digest of how pages were read."""
 _STAMP = "%Y%m%dT%H%M%S"
 
 
@@ -53,6 +55,14 @@ class Dataset:
         self.pointer = root / ".current"
         self._tenancy = Tenancy(self.work)
 
+    @classmethod
+    def at(cls, root: Path) -> "Dataset":
+        """Return the dataset of a folder; ValueError when there is none."""
+        found = cls(root)
+        if not (found.runs.is_dir() and found.corpus.is_dir()):
+            raise ValueError(f"no dataset in {root}: it has no runs")
+        return found
+
     def enter(self, party: str = "", place: int = 0) -> None:
         """Become the one who writes here, until `leave` or the end of this process.
 
@@ -69,7 +79,13 @@ class Dataset:
         self._tenancy.leave()
 
     def open_run(
-        self, settings_hash: str, version: str, *, plan: str = "", shards: int = SHARDS
+        self,
+        settings_hash: str,
+        version: str,
+        *,
+        plan: str = "",
+        reading: str = "",
+        shards: int = SHARDS,
     ) -> "Run":
         """Return the unfinished run, or a new one; the same for all processes of a cluster.
 
@@ -80,6 +96,8 @@ class Dataset:
         with self._usable():
             self.work.mkdir(parents=True, exist_ok=True)
             with files.locked(self.work / GUARD):
+                if reading:
+                    self.note_reading(settings_hash, reading)
                 noted = {"settings_hash": settings_hash, "plan": plan}
                 return self._adopt(noted) or self._begin(noted, version, shards)
 
@@ -93,6 +111,16 @@ class Dataset:
     def last_complete(self, site: str) -> str | None:
         """Return the newest run in which the site was read completely."""
         return next((str(r["run_id"]) for r in self.reports() if _covers(r, site)), None)
+
+    def readings(self) -> dict[str, str]:
+        """Return which settings hashes stand for which way of reading pages."""
+        return files.read_json(self.work / READINGS) or {}
+
+    def note_reading(self, settings_hash: str, reading: str) -> None:
+        """Note what a settings hash stands for, for `flows.rechunk`."""
+        known = self.readings()
+        if known.get(settings_hash) != reading:
+            files.write_json(self.work / READINGS, known | {settings_hash: reading})
 
     def seconds(self, sites: Collection[str]) -> dict[str, float]:
         """Return how long each site took when it was last read completely, as far as is known."""
