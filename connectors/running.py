@@ -20,13 +20,15 @@ from connectors.cluster import told
 from connectors.crawls import Crawls
 from connectors.dataset import Dataset, Run
 from connectors.extractors import Extractors
+from connectors.indexing.live import Outlet
 from connectors.parquet import ParquetSink
 from connectors.progress import Progress
 from connectors.site import SiteSource
 from connectors.stopping import STOP
 from connectors.web import RequestSink, ResponseSource
 from connectors.webhook import Webhook
-from flows import cycles, report, urls
+from flows import cycles, index_report, report, urls
+from flows.index_settings import IndexSettings
 from flows.operators import Pool
 from flows.records import Failure, Page, Reading
 from flows.settings import Settings, Site, package_version
@@ -127,8 +129,9 @@ class Host:
             self._crawls.close()
         self._crawls = None
         self._dataset.leave()
+        index = self._catch_up(run)
         if run.is_complete:
-            self._say_complete(run)
+            self._say_complete(run, index)
 
     def open(self, *, waits: bool = False) -> Run:
         """Take up the run that was left unfinished, or begin one; ends the process in one line.
@@ -144,6 +147,7 @@ class Host:
                 content, package_version(), plan=self._plan, reading=self.settings.reading_hash
             )
             run.check(site.origin for site in self.settings.sites)
+            run.outlet = self._follow() if self._reads else None
         except (ValueError, OSError) as why:
             refuse(why)
         self._has_run = True
@@ -160,6 +164,25 @@ class Host:
                 self.heed()
             else:
                 return
+
+    def _follow(self) -> Outlet | None:
+        """Return what keeps a vector store in step with a run, where one is wished for."""
+        if not self.settings.index:
+            return None
+        told = replace(IndexSettings.from_env(os.environ), url=self.settings.index)
+        try:
+            return Outlet(self.settings.out, told)
+        except ValueError as why:
+            if not self._has_run:
+                raise
+            logger.warning("no index follows this run", extra={"why": str(why)})
+            return None
+
+    def _catch_up(self, run: Run) -> Mapping[str, Any] | None:
+        """Wait until the index of a run has all of it, and return what it tells."""
+        if run.outlet is None:
+            return None
+        return run.outlet.end(self.stop.asked.is_set, last=not self.cluster.number)
 
     def heed(self) -> None:
         """End the process if a signal has come while there is no dataflow that could end."""
@@ -222,7 +245,7 @@ class Host:
         self.screen.stop()
         self._extractors.close()
         if run.is_complete:
-            self._say_complete(run)
+            self._say_complete(run, self._catch_up(run))
         elif self.stop.asked.is_set():
             self._say_stopped()
             os._exit(self.stop.status)
@@ -237,15 +260,18 @@ class Host:
         said = f"another process of the cluster has ended ({error}); start all of them again"
         logs.say(self.settings.log, logging.ERROR, said)
 
-    def _say_complete(self, run: Run) -> None:
+    def _say_complete(self, run: Run, index: Mapping[str, Any] | None) -> None:
         if self.cluster.number:
             return
         read = report.read(run.folder)
         if self.settings.log == "json":
             logger.info("run ended", extra={"run_id": run.id, "status": read["status"]})
+            if index:
+                logger.info("index ended", extra={"status": index["status"], **index["done"]})
             return
         alerts = report.alerts(run.folder)
         sys.stdout.write(report.render(read, alerts=alerts, folder=run.dataset.root))
+        sys.stdout.write(index_report.render(index) if index else "")
         sys.stdout.flush()
 
     def _say_stopped(self) -> None:

@@ -119,6 +119,9 @@ class Settings:
     """Extraction processes; 0 = cores of this machine divided by the processes of the cluster."""
     extract_seconds: float = 30.0
     """Seconds after which the extraction of one page is given up and its process replaced."""
+    index: Secret = NONE
+    """Vector store that follows the run, e.g. `lancedb://data/index/lancedb`; unset: none. Table
+    and embedder are those of `flows.index`."""
     render: bool = False
     """Render script shells in a browser (extra `render`)."""
     render_pages: int = 200

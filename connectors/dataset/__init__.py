@@ -13,11 +13,11 @@ import hashlib
 import logging
 import secrets
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import pyarrow as pa
 
@@ -41,6 +41,19 @@ _STAMP = "%Y%m%dT%H%M%S"
 
 
 logger = logging.getLogger(__name__)
+
+
+class Outlet(Protocol):
+    """Who follows a run while it goes on; neither call may wait for what it does."""
+
+    def stored(self, chunks: pa.Table) -> None:
+        """Take the chunks of pages that are committed."""
+
+    def published(self, site: str) -> None:
+        """Note that the corpus of a site was replaced."""
+
+    def end(self, stop: Callable[[], bool], *, last: bool = True) -> Mapping[str, Any] | None:
+        """Wait until what was told is done, unless `stop` says so; the last one tells of it."""
 
 
 class Dataset:
@@ -227,6 +240,7 @@ class Run:
         self.work = dataset.work / run_id
         self.parts = [Shard(self.folder, self.work, number) for number in range(shards)]
         self.guard = threading.Lock()
+        self.outlet: Outlet | None = None
         self._recall = Recall(dataset, settings_hash)
 
     @property
@@ -306,12 +320,16 @@ class Run:
     def commit(self, shard: int, tables: Mapping[str, pa.Table]) -> None:
         """Commit a batch of whole URLs: all of it is there afterwards, or nothing."""
         self.parts[shard].commit(tables)
+        if self.outlet is not None and tables["chunks"].num_rows:
+            self.outlet.stored(tables["chunks"])
 
     def publish(self, site: str) -> None:
         """Replace the corpus of a site by its state after this run."""
         spool = self._shard(site).spool()
         corpus.publish(self.dataset.corpus, site, spool, self.work)
         spool.drop(site)
+        if self.outlet is not None:
+            self.outlet.published(site)
 
     def end(self, shard: int, ends: Iterable[SiteEnd], sites: Iterable[str]) -> bool:
         """Note that all sites of a shard have ended; the last shard to do so completes the run.

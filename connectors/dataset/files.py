@@ -189,14 +189,15 @@ class Lock:
     def take(self, *, wait: bool = False, shared: bool = False) -> bool:
         """Take the lock; False when another process has it and we do not wait.
 
-        A shared lock leaves others out who want it for themselves.
+        A shared lock leaves others out who want it for themselves; who shares it may take it.
         """
-        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+        handle = self._handle or os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
         kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
         try:
             fcntl.lockf(handle, kind | (0 if wait else fcntl.LOCK_NB))
         except OSError as error:
-            os.close(handle)
+            if handle != self._handle:
+                os.close(handle)
             if error.errno in {errno.EACCES, errno.EAGAIN}:
                 return False
             raise

@@ -40,7 +40,8 @@ class Rounds:
     ) -> Iterator[Pages | None]:
         """Yield batches to embed and write; None while the last of them are still under way.
 
-        `only` names the sites to look at; all of the corpus and the store without it.
+        `only` names the sites to look at; without it all of the corpus and the store are, and the
+        store is tidied at the end.
         """
         for number in range(ROUNDS + 1):
             differ = yield from self._round(number, only, stop)
@@ -50,7 +51,8 @@ class Rounds:
                 self.tally.repaired += differ
             if not differ or self.fault or stop():
                 break
-        self._finish()
+        if only is None:
+            self._finish()
 
     def done(self, pages: Pages) -> None:
         """Write a batch that has its vectors, and count it."""
