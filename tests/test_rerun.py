@@ -1,6 +1,6 @@
 """A second run costs what changed, removes what is proved to be gone, and loses nothing else."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,15 @@ def tagged(answer: Answer, tag: str = "1") -> Answer:
     return Answer(answer.body, answer.kind, answer.status, (("ETag", f'"{tag}"'),))
 
 
+def sections(word: str) -> str:
+    """Return two sections, of which the second has a word of its own."""
+    first, second = (
+        "The first section stays as it is. " * 20,
+        f"{word} words are in the second. " * 20,
+    )
+    return f"</p><h2>First</h2><p>{first}</p><h2>Second</h2><p>{second}</p><p>"
+
+
 def to(path: str, status: int) -> Answer:
     return Answer(b"", status=status, headers=(("Location", path),))
 
@@ -35,6 +44,7 @@ def site(origin: str) -> dict[str, Answer]:
         "/s.xml": urlset(*listed),
         "/": page("Home", "/linked"),
         "/bare": page("Bare"),
+        "/changing": tagged(page("Changing", text=sections("Old"))),
         "/linked": tagged(page("Linked", "/deep", "/late")),
         "/deep": tagged(page("Deep")),
         "/late": Answer(b"later", status=503),
@@ -46,7 +56,7 @@ def change(served: Site) -> None:
     stay = [f"{served.origin}/{path}" for path in (*LISTED, "target")]
     served.routes |= {
         "/s.xml": urlset(*stay),
-        "/changing": tagged(page("Changing", text="Other words now. " * 30), "2"),
+        "/changing": tagged(page("Changing", text=sections("Other")), "2"),
         "/gone": GONE,
         "/moved": to("/target", 301),
         "/target": tagged(page("Moved")),
@@ -66,7 +76,8 @@ class Run(NamedTuple):
     urls: dict[str, dict[str, Any]]
     pages: list[dict[str, Any]]
     corpus: dict[str, dict[str, Any]]
-    chunks: set[str]
+    chunks: dict[str, set[str]]
+    """Ids of the chunks of each page in the corpus."""
     asked: Counter[str]
 
 
@@ -77,10 +88,13 @@ def ran(served: Site, out: Path, **more: str) -> Run:
         name: {row["url"].removeprefix(served.origin): row for row in rows}
         for name, rows in (("urls", newest(out, "urls")), ("corpus", corpus(out, "pages")))
     }
+    chunks: defaultdict[str, set[str]] = defaultdict(set)
+    for row in corpus(out, "chunks"):
+        chunks[row["url"].removeprefix(served.origin)].add(row["chunk_id"])
     return Run(
         **paths,
         pages=newest(out, "pages"),
-        chunks={row["url"].removeprefix(served.origin) for row in corpus(out, "chunks")},
+        chunks=dict(chunks),
         asked=Counter(served.log[asked:]),
     )
 
@@ -117,6 +131,18 @@ def test_a_page_that_changed_is_updated(runs: tuple[Run, Run, Run]) -> None:
     assert "Other words" in runs[1].corpus["/changing"]["markdown"]
 
 
+def test_the_passages_that_did_not_change_keep_their_ids(runs: tuple[Run, Run, Run]) -> None:
+    before, now = (run.chunks["/changing"] for run in runs[:2])
+
+    assert len(before) == len(now) == 2
+    assert len(before & now) == 1
+    assert {
+        path for path in runs[0].chunks if runs[0].chunks[path] != runs[1].chunks.get(path)
+    } == {
+        *("/changing", "/gone", "/lost", "/moved", "/elsewhere", "/secret"),
+    }
+
+
 def test_what_a_page_not_sent_again_links_is_asked_for_all_the_same(
     runs: tuple[Run, Run, Run],
 ) -> None:
@@ -136,7 +162,7 @@ def test_what_is_answered_gone_twice_is_removed(runs: tuple[Run, Run, Run]) -> N
     assert second.asked["/gone"] == 2
     assert told(second, "/lost") == ("gone", "removed")  # declared by nobody any more
     assert second.urls["/lost"]["method"] == "inventory"
-    assert not {"/gone", "/lost"} & (set(second.corpus) | second.chunks)
+    assert not {"/gone", "/lost"} & (set(second.corpus) | set(second.chunks))
     assert told(third, "/gone") == ("not_found", None)
     assert "/lost" not in third.urls
 
@@ -191,7 +217,7 @@ def test_the_feed_tells_every_page_that_came_to_the_corpus_or_left_it(
         left = {path for path, change in changes.items() if change == "removed"}
 
         assert set(run.corpus) == set(before.corpus) - left | came
-        assert run.chunks == set(run.corpus)
+        assert set(run.chunks) == set(run.corpus)
 
 
 def test_other_settings_make_every_page_anew(tmp_path: Path) -> None:
