@@ -21,10 +21,10 @@ PAGES = 10
 KEYS = {"urls": ("site", "url"), "pages": ("site", "url"), "chunks": ("chunk_id",)}
 
 
-def said(site: str) -> list[Row]:
+def said(site: str, pages: int = PAGES) -> list[Row]:
     """All that a site says in a run: stored pages, failures, a duplicate, what else there is."""
     out: list[Row] = [samples.sitemap(site=site)]
-    for number in range(PAGES):
+    for number in range(pages):
         out.append(samples.reading(f"/{number}", site=site))
         out.append(samples.sighting(f"/{number}", site=site))
     out.append(samples.failure(site=site))
@@ -32,7 +32,7 @@ def said(site: str) -> list[Row]:
     return out
 
 
-def live(root: Path, die_at: int = 0, seed: int = 0) -> None:
+def live(root: Path, die_at: int = 0, seed: int = 0, pages: int = PAGES) -> None:
     """Write a whole run, in batches of random size; die at a step on the way to the disk."""
     os.fsync = lambda _: None  # a kill loses no written byte; only a power cut would
     if die_at:
@@ -44,14 +44,14 @@ def live(root: Path, die_at: int = 0, seed: int = 0) -> None:
     parts = {number: sink.build_part("write", str(number), None) for number in numbers}
     for site in SITES:
         part = parts[sink.part_fn(site)]
-        rows = said(site)
+        rows = said(site, pages)
         while rows:
             count = rand.randint(1, 9)
             part.write_batch(rows[:count])
             del rows[:count]
             if rand.random() < 0.3:
                 part.snapshot()
-        part.write_batch([samples.end(PAGES + 1, site, notes=PAGES + 2)])
+        part.write_batch([samples.end(pages + 1, site, notes=pages + 2)])
     for part in parts.values():
         part.snapshot()
         part.close()

@@ -7,15 +7,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
+from typing import Any
 
+import pyarrow.dataset as ds
 import pytest
 
 from flows import report
 from tests import crashing
 from tests.crashing import PAGES, SITES, Watch
 
-ROWS = {"urls": PAGES + 1, "pages": PAGES, "chunks": 2 * PAGES}
-"""Rows of each site in a whole run."""
+MANY = 50
+"""Pages of each of the two sites where a writer is killed at random."""
+
+
+def rows_of(pages: int) -> dict[str, int]:
+    """Return the rows of each site in a whole run."""
+    return {"urls": pages + 1, "pages": pages, "chunks": 2 * pages}
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +61,10 @@ def watching(root: Path) -> Iterator[Watch]:
         reader.join()
 
 
-def check_whole(root: Path, watch: Watch) -> None:
+def check_whole(root: Path, watch: Watch, pages: int = PAGES) -> None:
     """All runs are whole and nothing is left of what they needed on the way."""
     watch.look()
+    wanted = rows_of(pages)
     runs = sorted(path.name for path in (root / "runs").iterdir())
 
     assert watch.faults == []
@@ -64,13 +72,13 @@ def check_whole(root: Path, watch: Watch) -> None:
         told = report.read(root / "runs" / run)
         assert (told["status"], told["total"]["declared"]) == (
             "complete",
-            ROWS["urls"] * len(SITES),
+            wanted["urls"] * len(SITES),
         )
-    for name, rows in ROWS.items():
+    for name, rows in wanted.items():
         times = len(runs) if name == "urls" else 1  # a later run stores nothing that is the same
         assert len(watch.seen[f"runs/*/{name}"]) == rows * len(SITES) * times
-    assert len(watch.seen["corpus/pages"]) == ROWS["pages"] * len(SITES)
-    assert len(watch.seen["corpus/chunks"]) == ROWS["chunks"] * len(SITES)
+    assert len(watch.seen["corpus/pages"]) == wanted["pages"] * len(SITES)
+    assert len(watch.seen["corpus/chunks"]) == wanted["chunks"] * len(SITES)
     assert sorted(path.name for path in root.iterdir()) == [".work", "corpus", "runs"]
     assert not [path for path in (root / ".work").iterdir() if path.is_dir()]
 
@@ -96,17 +104,47 @@ def test_a_death_on_the_way_to_the_disk_costs_nothing_that_was_visible(
     assert step > 100
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+def texts(root: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return what the corpus says, without the run that said it."""
+    return {
+        name: ds.dataset(root / "corpus" / name, format="parquet")
+        .to_table(columns=["url", "content_hash", column])
+        .sort_by([("url", "ascending"), (column, "ascending")])
+        .to_pylist()
+        for name, column in (("pages", "markdown"), ("chunks", "text"))
+    }
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    processes: ForkServerContext, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the texts of a run that nobody killed."""
+    root = tmp_path_factory.mktemp("undisturbed")
+    assert lives(processes, root, 0, 0, MANY) == 0
+    return texts(root)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_a_reader_is_never_deceived_while_a_writer_is_killed_again_and_again(
-    seed: int, processes: ForkServerContext, tmp_path: Path
+    seed: int,
+    processes: ForkServerContext,
+    undisturbed: dict[str, list[dict[str, Any]]],
+    tmp_path: Path,
 ) -> None:
     rand = random.Random(seed)  # noqa: S311  # repeatable on purpose
+    kills = 0
 
     with watching(tmp_path) as watch:
-        for life in range(10):
-            after_s = rand.random() / 4
-            lives(processes, tmp_path, 0, life, killed_after_s=after_s)
-        assert lives(processes, tmp_path, 0, 99) == 0
+        for life in range(60):  # on the way to the disk, and at any moment
+            if kills == 10:
+                break
+            moment = rand.uniform(0.05, 0.6) if life % 2 else None
+            step = 0 if life % 2 else rand.randint(1, 120)
+            kills += lives(processes, tmp_path, step, life, MANY, killed_after_s=moment) != 0
+        assert lives(processes, tmp_path, 0, 99, MANY) == 0
 
+    assert kills == 10
     assert watch.looks > 3
-    check_whole(tmp_path, watch)
+    check_whole(tmp_path, watch, MANY)
+    assert texts(tmp_path) == undisturbed
