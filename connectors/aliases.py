@@ -60,4 +60,5 @@ def _duplicate(page: Page, of: str) -> Failure:
         detail=f"redirects to {page.base_url}",
         exchange=page.exchange,
         duplicate_of=of,
+        confirmed=page.moved,
     )

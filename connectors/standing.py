@@ -1,7 +1,8 @@
 """What becomes of the pages of one site: stored, the same as before, a duplicate, or gone."""
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from connectors.dataset import Run
@@ -40,8 +41,7 @@ class Standing:
         self._max_removed = max_removed
         self._memory = run.memory(site)
         self._contents = Contents(run.stored(site), self._memory.contents())
-        self._leaving: list[Failure] = []
-        self._moved: list[Failure] = []
+        self._leaving: list[Decided] = []
         self._held: list[Reading] = []
         self._withheld: Alert | None = None
 
@@ -59,16 +59,19 @@ class Standing:
 
     def end(self, end: SiteEnd) -> Iterator[Decided]:
         """Yield what had to wait for the end of the site."""
-        gone = self._gone(end)
-        leaving = gone | {failure.entry.url for failure in self._moved}
-        for reading in self._held:
+        waiting, self._held = self._held, []
+        leaving = self._free_to_leave(end)
+        for reading in waiting:
             rival = self._rival(reading)
-            stays = rival is not None and rival not in leaving
-            yield self._duplicate(reading, rival) if rival and stays else self._stored(reading)
-        for failure in self._leaving:
-            removed = Change.REMOVED if failure.entry.url in gone else None
-            yield Decided(row=failure, outcome=failure.outcome, change=removed)
-        yield from self._moves(leaving)
+            if rival is None or rival in leaving:
+                yield from self._stored(reading)
+            else:
+                yield from self._duplicate(reading, rival)
+        leaving = self._free_to_leave(end)
+        stored = self._contents.stored()
+        for one in self._leaving:
+            goes = one.row.entry.url in leaving and self._is_kept(one.duplicate_of, stored, leaving)
+            yield replace(one, change=Change.REMOVED if goes else None)
 
     def alert(self) -> Alert | None:
         """Return the alert that so many pages are gone that none was removed."""
@@ -78,7 +81,7 @@ class Standing:
         if self._rival(reading) is not None and len(self._held) < MOST_HELD:
             self._held.append(reading)
             return
-        yield self._stored(reading)
+        yield from self._stored(reading)
         at = self._memory.before.place(reading.entry.url)
         if at is not None:
             content = self._memory.before.contents[at]
@@ -89,37 +92,38 @@ class Standing:
     def _rival(self, reading: Reading) -> str | None:
         return self._contents.rival(reading.entry.url, reading.document.content_hash)
 
-    def _stored(self, reading: Reading) -> Decided:
-        """Return a page as stored, or as the duplicate of one that is stored for sure."""
+    def _stored(self, reading: Reading) -> Iterator[Decided]:
+        """Yield a page as stored, or as the duplicate of one that is stored for sure."""
         url, content = reading.entry.url, reading.document.content_hash
         other = self._contents.claim(url, content)
         if other is not None:
-            return self._duplicate(reading, other)
+            yield from self._duplicate(reading, other)
+            return
         was = self._memory.of(url)
-        change = changes.change(
-            url, content, self._memory.before, is_current=was is None or was.is_current
-        )
-        same = change is Change.UNCHANGED
-        return Decided(
-            row=reading, outcome=Outcome.UNCHANGED if same else Outcome.OK, change=change
-        )
+        is_current = was is None or was.is_current
+        change = changes.change(url, content, self._memory.before, is_current=is_current)
+        outcome = Outcome.UNCHANGED if change is Change.UNCHANGED else Outcome.OK
+        yield Decided(row=reading, outcome=outcome, change=change)
 
-    def _duplicate(self, reading: Reading, of: str) -> Decided:
-        change = Change.REMOVED if self._is_stored(reading.entry.url) else None
-        return Decided(row=reading, outcome=Outcome.DUPLICATE, change=change, duplicate_of=of)
+    def _duplicate(self, reading: Reading, of: str) -> Iterator[Decided]:
+        """Yield a page as a duplicate; one that is stored has to wait: are they all alike now?"""
+        light = replace(reading, document=replace(reading.document, markdown=""), html=None)
+        decided = Decided(row=light, outcome=Outcome.DUPLICATE, duplicate_of=of)
+        if self._memory.before.place(reading.entry.url) is None:
+            yield decided
+        else:
+            self._leaving.append(decided)
 
     def _failure(self, failure: Failure) -> Iterator[Decided]:
         """Decide on a URL that was not read; a stored page of it stays unless there is proof."""
         outcome, at = failure.outcome, self._memory.before.place(failure.entry.url)
+        decided = Decided(row=failure, outcome=outcome, duplicate_of=failure.duplicate_of)
         if at is None:
-            yield Decided(row=failure, outcome=outcome, duplicate_of=failure.duplicate_of)
-        elif outcome is Outcome.DUPLICATE:
-            self._moved.append(failure)
+            yield decided
         elif removals.is_word_of_site(failure):
-            self._leaving.append(failure)
+            self._leaving.append(decided)
         else:
-            change = Change.UNCHANGED if outcome in SAME else None
-            yield Decided(row=failure, outcome=outcome, change=change)
+            yield replace(decided, change=Change.UNCHANGED if outcome in SAME else None)
             self._contents.stays(failure.entry.url, self._memory.before.contents[at])
             yield from self._settle()
 
@@ -128,41 +132,42 @@ class Standing:
         waiting, self._held = self._held, []
         for reading in waiting:
             if self._rival(reading) is None:
-                yield self._stored(reading)
+                yield from self._stored(reading)
             else:
                 self._held.append(reading)
 
-    def _gone(self, end: SiteEnd) -> set[str]:
-        """Return the URLs that are removed: not those that are too many to believe it at once."""
+    def _free_to_leave(self, end: SiteEnd) -> set[str]:
+        """Return the URLs that may leave: not those that are too many to believe it at once."""
         if end.status not in _ENDED:
             return set()
-        leaving = {failure.entry.url for failure in self._leaving}
-        confirmed = {url for url in leaving if self._is_confirmed(url)}
-        first, stored = len(leaving - confirmed), len(self._memory)
-        if not removals.are_too_many(first, stored, self._max_removed):
+        leaving = {one.row.entry.url for one in self._leaving}
+        doubtful = {url for url in self._lost() if not self._is_confirmed(url)}
+        count, stored = len(doubtful), len(self._memory)
+        if not removals.are_too_many(count, stored, self._max_removed):
             return leaving
-        said = f"{first:,} of {stored:,} pages are gone: they stay until the next run agrees"
+        said = f"{count:,} of {stored:,} pages are gone: they stay until the next run agrees"
         most = max(stored * self._max_removed, removals.AT_LEAST - 1)
-        self._withheld = alerts.alert(self._site, "pages_removed", self._site, said, first, most)
-        return confirmed
+        self._withheld = alerts.alert(self._site, "pages_removed", self._site, said, count, most)
+        return leaving - doubtful
+
+    def _lost(self) -> Iterator[str]:
+        """Yield the URLs of which nothing is left elsewhere: all but those that have moved.
+
+        Where many lead to one page, or have the words of one page, they have not moved there.
+        """
+        targets = Counter(one.duplicate_of for one in self._leaving)
+        for one in self._leaving:
+            is_redirect = isinstance(one.row, Failure) and one.duplicate_of is not None
+            if not is_redirect or targets[one.duplicate_of] > 1:
+                yield one.row.entry.url
 
     def _is_confirmed(self, url: str) -> bool:
         """Say whether the run before has found a page gone, and did not believe it."""
         was = self._memory.of(url) if self._memory.withheld else None
         return was is not None and was.was_leaving
 
-    def _moves(self, leaving: set[str]) -> Iterator[Decided]:
-        """Yield the pages that lead to another one: they leave when that one is stored."""
-        stored, before = self._contents.stored(), self._memory.before
-        for failure in self._moved:
-            to = failure.duplicate_of or ""
-            is_stored = hash64(to) in stored or (before.place(to) is not None and to not in leaving)
-            yield Decided(
-                row=failure,
-                outcome=failure.outcome,
-                change=Change.REMOVED if is_stored else None,
-                duplicate_of=failure.duplicate_of,
-            )
-
-    def _is_stored(self, url: str) -> bool:
-        return self._memory.before.place(url) is not None
+    def _is_kept(self, target: str | None, stored: set[int], leaving: set[str]) -> bool:
+        """Say whether what a page is a duplicate of, if it is one, is stored after this run."""
+        if target is None or hash64(target) in stored:
+            return True
+        return self._memory.before.place(target) is not None and target not in leaving

@@ -325,7 +325,7 @@ class Failure:
     ai_signals: str | None = None
     """What the page itself says of its use by AI."""
     confirmed: bool = False
-    """A second answer has said that there is no such page."""
+    """A second answer has said that there is no such page, or it leads elsewhere for good."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,9 @@ SAME: Final = (Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
 GONE: Final = (Outcome.NOT_FOUND, Outcome.GONE)
 """Outcomes by which a site says that a page is no more; one such answer may be a mistake."""
 
-LEAVING: Final = (*GONE, Outcome.NOINDEX, Outcome.NON_CANONICAL, Outcome.POLICY_DENIED)
+LEAVING: Final = (
+    *(*GONE, Outcome.NOINDEX, Outcome.NON_CANONICAL, Outcome.POLICY_DENIED, Outcome.DUPLICATE),
+)
 """Outcomes by which a site may say that a page is not to be kept (`flows.removals`)."""
 
 OF_PAGES: Final = ("url", "run_id", "content_hash", "settings_hash")

@@ -16,10 +16,11 @@ AT_LEAST: Final = 20
 def is_word_of_site(failure: Failure) -> bool:
     """Say whether the site itself says that a page is gone, or not to be kept.
 
-    Gone is what was said to be so twice. What we could not ask, or were not let in to see, says
-    nothing of the page; neither do patterns of our own settings.
+    Gone is what was said to be so twice, moved what leads elsewhere for good. What we could not
+    ask, or were not let in to see, says nothing of the page; neither do patterns of our own
+    settings.
     """
-    if failure.outcome in GONE:
+    if failure.outcome in GONE or failure.outcome is Outcome.DUPLICATE:
         return failure.confirmed
     if failure.outcome is Outcome.POLICY_DENIED:
         if failure.exchange is not None:

@@ -16,7 +16,12 @@ from tests.samples import SITE
 
 TEXT = "# Page\n\nThe same words at two addresses.\n"
 GONE = replace(samples.failure("/old"), confirmed=True)
-MOVED = Failure(entry=samples.entry("/old"), outcome=Outcome.DUPLICATE, duplicate_of=f"{SITE}/new")
+MOVED = Failure(
+    entry=samples.entry("/old"),
+    outcome=Outcome.DUPLICATE,
+    duplicate_of=f"{SITE}/new",
+    confirmed=True,
+)
 SAME = replace(samples.failure("/old"), outcome=Outcome.NOT_MODIFIED)
 BUSY = replace(samples.failure("/old"), outcome=Outcome.SERVER_ERROR)
 OLD = samples.reading("/old", TEXT)
@@ -127,14 +132,39 @@ def test_more_than_a_share_is_withheld(count: int, share: float, removed: int, m
     assert [change for _, change in found.values()].count("removed") == removed
 
 
-def test_what_moved_or_is_a_duplicate_does_not_count(many: Run) -> None:
-    moved = [
-        Failure(
-            entry=samples.entry(f"/{number}"), outcome=Outcome.DUPLICATE, duplicate_of=f"{SITE}/39"
-        )
-        for number in range(39)
-    ]
+def moved(path: int, to: str) -> Failure:
+    return replace(MOVED, entry=samples.entry(f"/{path}"), duplicate_of=f"{SITE}{to}")
 
-    found = decided(many, *moved, max_removed=0.3)
 
-    assert {change for _, change in found.values()} == {"removed"}
+def test_pages_that_moved_each_to_an_address_of_its_own_do_not_count(many: Run) -> None:
+    old = [moved(number, f"/new/{number}") for number in range(40)]
+    new = [samples.reading(f"/new/{number}", f"# {number}\n") for number in range(40)]
+
+    found = decided(many, *old, *new, max_removed=0.3)
+
+    assert {found[f"/{number}"] for number in range(40)} == {("duplicate", "removed")}
+    assert {found[f"/new/{number}"] for number in range(40)} == {("ok", "new")}
+
+
+def test_pages_that_all_lead_to_one_are_gone_and_not_moved(many: Run) -> None:
+    found = decided(many, *(moved(number, "/39") for number in range(39)), max_removed=0.3)
+
+    assert set(found.values()) == {("duplicate", None)}
+
+
+def test_pages_that_all_say_the_same_now_are_not_thrown_away_at_once(many: Run) -> None:
+    wait = [samples.reading(f"/{number}", "# Please wait\n") for number in range(40)]
+
+    found = decided(many, *wait, max_removed=0.3)
+
+    assert found.pop("/0") == ("ok", "updated")
+    assert set(found.values()) == {("duplicate", None)}
+
+
+def test_a_page_that_leads_elsewhere_for_now_keeps_its_text(run: Run) -> None:
+    for_now = replace(MOVED, confirmed=False)
+
+    assert decided(run, for_now, samples.reading("/new", "# Other\n"))["/old"] == (
+        "duplicate",
+        None,
+    )

@@ -11,12 +11,12 @@ from tests import samples
 GONE_ONCE = samples.failure()
 OTHER_WORDS = {
     *(Outcome.NOT_FOUND, Outcome.GONE, Outcome.NOINDEX, Outcome.NON_CANONICAL),
-    Outcome.POLICY_DENIED,
+    *(Outcome.POLICY_DENIED, Outcome.DUPLICATE),
 }
 
 
-@pytest.mark.parametrize("outcome", [Outcome.NOT_FOUND, Outcome.GONE], ids=str)
-def test_gone_is_what_was_said_to_be_gone_twice(outcome: Outcome) -> None:
+@pytest.mark.parametrize("outcome", [Outcome.NOT_FOUND, Outcome.GONE, Outcome.DUPLICATE], ids=str)
+def test_gone_is_what_was_said_to_be_gone_twice_or_to_have_moved_for_good(outcome: Outcome) -> None:
     once = replace(GONE_ONCE, outcome=outcome)
 
     assert not removals.is_word_of_site(once)
