@@ -52,6 +52,7 @@ def find(tree: HtmlElement, title: str | None = None) -> Main:
     `title` is the page's, by which its heading is known.
     """
     body = tree.find("body")
+    place.name_heading(tree if body is None else body, title)
     page = words.read(tree if body is None else body)
     if len(page.spans) > MOST_ELEMENTS or len(page.words) > MOST_WORDS:
         return _whole(page.root)

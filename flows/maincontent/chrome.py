@@ -76,10 +76,10 @@ class Trimming:
             span = spans.get(element)
             if span is None:
                 continue
-            kept = before[span[1]] - before[span[0]]
+            words, kept = span[1] - span[0], before[span[1]] - before[span[0]]
             if kept < most and element not in spared and self._is_out(element, span, kept, content):
                 yield element
-            elif len(element):
+            elif len(element) and not (element.tag == "blockquote" and kept >= MOSTLY * words):
                 pending += element[::-1]
 
     def _is_out(self, element: HtmlElement, span: Span, kept: int, content: Span) -> bool:

@@ -1,5 +1,6 @@
 """Where in the tree the kept words are."""
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 from flows.maincontent import words
@@ -13,8 +14,16 @@ CONTAINERS = frozenset(
     "nav".split()
 )
 """Elements that hold a text; others, a list or a block of code, are part of one."""
+TITLES = 4
+"""Elements called a title that are looked at."""
+_TITLES = etree.XPath(
+    "descendant::*[self::div or self::p]"
+    "[contains(concat(' ', normalize-space(@class), ' '), ' title ')]"
+)
 SLACK = 60
 """Further words that may come in with the page's heading, besides a quarter of what is there."""
+KIND = 2
+"""Further words of a heading that holds all words of the title: "Class" and the like."""
 ALIKE = 0.6
 """Share of a heading's words that the page's title must have for one to be the other."""
 
@@ -47,6 +56,18 @@ def landmark(inner: HtmlElement, trimming: Trimming) -> HtmlElement:
     return outer
 
 
+def name_heading(root: HtmlElement, title: str | None) -> None:
+    """Make a first-level heading of what a page calls its title, where it has no such heading."""
+    if next(root.iter("h1"), None) is not None:
+        return
+    told = set(words.split((title or "").casefold()))
+    for element in _TITLES(root)[:TITLES]:
+        own = words.split("".join(map(str, element.itertext())).casefold())
+        if own and told.issuperset(own):
+            element.tag = "h1"
+            return
+
+
 def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement | None:
     """Return the page's heading, within `inner` or before it; None where there is none."""
     told = set(words.split((title or "").casefold()))
@@ -58,7 +79,11 @@ def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement
             inside.append(element)
         elif 0 < found.span(element)[1] <= start:
             before.append(element)
-    for near in (inside, _unlinked(found, before)[::-1]):
+    free = _unlinked(found, before)[::-1]
+    titles = [e for e in free if e.tag == "h1" and _alike(e, told)]
+    if titles and not any(e.tag == "h1" for e in inside):
+        return titles[0]
+    for near in (inside, free):
         named = next((e for e in near if _alike(e, told)), None)
         first = next((e for e in near if e.tag == "h1"), None)
         if named is not None or first is not None:
@@ -92,6 +117,8 @@ def _is_landmark(element: HtmlElement) -> bool:
 
 
 def _alike(element: HtmlElement, told: set[str]) -> bool:
-    """Tell whether a heading says what the title says."""
+    """Tell whether a heading says what the title says, or that and what kind of thing it is."""
     own = words.split("".join(map(str, element.itertext())).casefold())
+    if told and told <= set(own) and len(own) <= len(told) + KIND:
+        return True
     return bool(own) and sum(word in told for word in own) >= ALIKE * max(len(own), len(told) / 2)

@@ -17,7 +17,7 @@ _GONE = frozenset(
 _KEPT = frozenset({"pre", "code", "table", "tbody", "tr"})
 _TOOLING = re.compile(
     r"(?:^|\s|-|_)(?:linenos?|lineno|linenodiv|line-numbers?(?:-rows|-wrapper)?|line-number|lnt"
-    r"|ln-num|gutter|hljs-ln-n|blob-num|copy|copybtn|copy-button|clipboard|toolbar|cm-gutters?)"
+    r"|ln-num|gutter|hljs-ln-n|blob-num|viewcode-(?:back|link)|copy|copybtn|copy-button|clipboard|toolbar|cm-gutters?)"
     r"(?:$|\s|-|_)",
     re.IGNORECASE,
 )
@@ -75,6 +75,17 @@ def text_of(element: HtmlElement) -> str:
     if len(own) > 1:
         return "\n".join(map(kinds.text_of, own))
     return text.strip("\n").rstrip()
+
+
+def is_fragment(element: HtmlElement) -> bool:
+    """Tell whether an element is code without `pre`: a fragment of lines, as Doxygen makes it."""
+    names = (element.get("class") or "").split()
+    return (
+        "fragment" in names
+        and len(element) > 0
+        and element[0].tag == "div"
+        and _is_line(element[0])
+    )
 
 
 def is_tooling(node: HtmlElement) -> bool:

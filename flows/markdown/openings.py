@@ -83,6 +83,8 @@ def _block(writer: Writer, element: HtmlElement) -> bool:
     """Begin a paragraph; a note set apart becomes a quote, its title bold."""
     if element.tag == "table":
         return _table(writer, element)
+    if code.is_fragment(element):
+        return _pre(writer, element)
     if element.get("class") and writer.top.kind is Kind.BLOCKS:
         titled = writer.active["note"] and notes.is_title(element)
         if titled and not has_block(element, BLOCKS - SIMPLE):
@@ -243,12 +245,37 @@ def _table(writer: Writer, element: HtmlElement) -> bool:
     rows = tables.rows_of(element)
     if writer.top.kind is not Kind.BLOCKS or not tables.is_data(element, rows):
         writer.boundary()
-        return True
+        return not _placed(writer, element, rows)
     caption = element.find("caption")
     if caption is not None:
         writer.block(inline.escape_start(_cell(writer, caption)))
     writer.block(tables.written(element, rows, lambda cell: _cell(writer, cell)))
     return False
+
+
+def _placed(writer: Writer, element: HtmlElement, rows: tables.Rows) -> bool:
+    """Write a table that is data under headings of its own, or one line; False for others."""
+    parts = tables.parts(rows)
+    headed = len(parts) > 1 and any(tables.holds_heading(part[0]) for part in parts)
+    if writer.top.kind is not Kind.BLOCKS or not (headed or tables.is_line(rows)):
+        return False
+    if not all(map(_is_plain, (part for part in parts if not tables.holds_heading(part[0])))):
+        return False
+    for part in parts:
+        if tables.holds_heading(part[0]):
+            for block in writer.walk(part[0][0], Kind.BLOCKS).blocks:
+                writer.block(block)
+        elif tables.is_data(element, part):
+            writer.block(tables.written(element, part, lambda cell: _cell(writer, cell)))
+        else:
+            cells = (_cell(writer, cell) for row in part for cell in row)
+            writer.block(inline.escape_start(" ".join(filter(None, cells))))
+    return True
+
+
+def _is_plain(part: tables.Rows) -> bool:
+    """Tell whether no cell holds a block."""
+    return not any(has_block(cell) for row in part for cell in row)
 
 
 def _cell(writer: Writer, element: HtmlElement) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from lxml.html import HtmlElement
 
 from flows.markdown.inline import BREAK
+from flows.markdown.kinds import HEADINGS, has_block
 
 MAX_SPAN = 64
 """Columns that one cell may claim."""
@@ -15,6 +16,8 @@ PADDED = 24
 """Columns up to which every row is written at full width."""
 CELL_TEXT = 2000
 """Characters beyond which a cell without a header row is a part of the layout."""
+LINE = 400
+"""Characters of a table that is a line of words."""
 _PARTS = frozenset({"thead", "tbody", "tfoot"})
 _CELLS = frozenset({"td", "th"})
 _LAYOUT_INSIDE = ("table", "pre", "h1", "h2", "h3", "h4", "form", "article", "section")
@@ -52,6 +55,29 @@ def is_data(table: HtmlElement, rows: Rows) -> bool:
 def _blocks_inside(cell: HtmlElement) -> set[str]:
     """Return which elements a cell holds that no row of a table can hold."""
     return {tag for tag in _LAYOUT_INSIDE if len(cell) and cell.find(f".//{tag}") is not None}
+
+
+def parts(rows: Rows) -> list[Rows]:
+    """Return the rows between headings that stand in a table; a heading's row is a part alone."""
+    found: list[Rows] = [[]]
+    for row in rows:
+        if holds_heading(row):
+            found += [[row], []]
+        elif any("".join(map(str, cell.itertext())).strip() for cell in row):
+            found[-1].append(row)
+    return list(filter(None, found))
+
+
+def holds_heading(row: list[HtmlElement]) -> bool:
+    """Tell whether a row is nothing but a heading."""
+    return len(row) == 1 and len(row[0]) > 0 and next(row[0].iter(*HEADINGS), None) is not None
+
+
+def is_line(rows: Rows) -> bool:
+    """Tell whether rows are one line that a table only spaces out."""
+    if len(rows) != 1 or any(map(has_block, rows[0])):
+        return False
+    return sum(len("".join(map(str, cell.itertext()))) for cell in rows[0]) <= LINE
 
 
 def written(table: HtmlElement, rows: Rows, convert: Callable[[HtmlElement], str]) -> str:

@@ -10,6 +10,7 @@ from lxml.html import HtmlElement
 from flows.markdown import inline, links
 from flows.markdown.frames import Frame, Kind
 from flows.markdown.inline import BREAK
+from flows.markdown.kinds import HEADINGS
 from flows.markdown.spelling import Spelling
 
 Opens = Callable[["Writer", HtmlElement], bool]
@@ -39,22 +40,24 @@ class Writer:
 
     def walk(self, node: HtmlElement, kind: Kind) -> Frame:
         """Return a frame with all that `node` holds."""
-        outer, self._stack = self._stack, [Frame(node, kind, "root")]
-        root = self._stack[0]
+        # A heading has to be opened as one; other elements are only what holds their content.
+        opened = kind is Kind.BLOCKS and node.tag in HEADINGS
+        root = Frame(node.getparent() if opened else node, kind, "root")  # type: ignore[arg-type]
+        outer, self._stack = self._stack, [root]
         events = etree.iterwalk(node, events=("start", "end", "comment", "pi"))
         for event, element in events:
             if event == "start":
-                inside = element is node or (
+                inside = (element is node and not opened) or (
                     element not in self._without and self._opens(self, element)
                 )
                 if inside:
                     self.text(element.text)
                 else:
                     events.skip_subtree()
-            elif element is not node:
+            elif element is not node or opened:
                 if event == "end":
                     self._closes(self, element)
-                self.text(element.tail)
+                self.text(element.tail if element is not node else None)
         self.flush()
         self._stack = outer
         return root

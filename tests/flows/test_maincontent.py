@@ -49,6 +49,42 @@ def test_a_heading_far_above_is_taken_alone() -> None:
     assert text(html).startswith("# Boats\n\n")
 
 
+def test_a_heading_taken_alone_is_a_heading_with_its_anchor() -> None:
+    root = tree(f'<body><h1 id="b">Big <i>boats</i></h1><p>{PROSE}</p></body>')
+    heading, paragraph = root.find("body")
+    written = markdown.write([heading, paragraph], URL)
+
+    assert written.text == f"# Big boats\n\n{PROSE.strip()}"
+    assert written.anchors == (("Big boats", "b"),)
+
+
+@pytest.mark.parametrize(
+    ("head", "title", "expected"),
+    [
+        ("<h1>Best boats of 2017: a guide</h1>", "Best boats - a guide", "# Best boats of 2017"),
+        ('<h2 class="title">Class Boat&lt;T></h2>', "Boat", "## Class Boat"),
+        ('<div class="title">Boat Class Reference</div>', "Docs: Boat Class Reference", "# Boat"),
+    ],
+    ids=["before a like one inside", "with its kind", "by its name alone"],
+)
+def test_the_heading_of_a_page_is_found_above_its_text(
+    head: str, title: str, expected: str
+) -> None:
+    html = (
+        f"<html><title>{title}</title><body><div><div class=header>{head}</div><div class=contents>"
+        f"<p>{PROSE * 5}</p><h2>Best boats</h2><p>{PROSE * 5}</p></div></div></body>"
+    )
+
+    assert text(html).startswith(expected)
+
+
+def test_a_quote_keeps_who_said_it() -> None:
+    quote = f"<blockquote><p>{PROSE * 2}</p><p>Ann</p></blockquote>"
+    kept = text(f"<title>T</title><body><main><h1>T</h1><p>{PROSE * 9}</p>{quote}</main></body>")
+
+    assert kept.endswith("> Ann")
+
+
 def test_all_posts_of_a_thread_are_kept() -> None:
     posts = "".join(
         f'<div class="post"><p>Post {n} says this: {PROSE * (3 if n == 2 else 1)}</p></div>'

@@ -99,6 +99,22 @@ def test_a_table_that_numbers_lines_is_code() -> None:
     assert written(html) == "```c\nint a;\nint b;\n```"
 
 
+def test_a_fragment_of_lines_is_code() -> None:
+    html = (
+        '<div class="fragment"><div class="line"><span class="lineno"> 1</span>int f() {</div>'
+        '<div class="line"><span class="lineno"> 2</span>  g();</div>'
+        '<div class="line">}</div></div>'
+    )
+
+    assert written(html) == "```\nint f() {\n  g();\n}\n```"
+
+
+def test_links_to_the_text_about_code_are_no_code() -> None:
+    html = '<pre><a class="viewcode-back" href="a.html">[docs]</a>class A:\n    pass</pre>'
+
+    assert written(html) == "```\nclass A:\n    pass\n```"
+
+
 def test_the_name_of_a_language_beside_its_code_is_no_text() -> None:
     html = '<div class="language-js"><span class="lang">js</span><pre>f()</pre></div>'
 
@@ -183,6 +199,14 @@ def test_images_have_their_real_source(html: str, expected: str) -> None:
             "<table><tr><th>a<th>b<tr><td><ul><li>x<li>y</ul><td>z</table>",
             "| a | b |\n| --- | --- |\n| <ul><li>x</li><li>y</li></ul> | z |",
         ),
+        (
+            (
+                "<table><tr><td><h2>Fees</h2><tr><td>a<td>b<tr><td>1<td>2"
+                "<tr><td><h2>More</h2><tr><td>one<td>two</table>"
+            ),
+            "## Fees\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n## More\n\none two",
+        ),
+        ("<table><tr><td>void f<td>(<td>int a<td>)</table>", "void f ( int a )"),
         (
             "<table><caption>Fees</caption><tr><th>a<th>b<tr><td>1<td>2</table>",
             "Fees\n\n| a | b |\n| --- | --- |\n| 1 | 2 |",
