@@ -79,7 +79,7 @@ def trial(sites: list[Site], calm: Path, seed: int, kills: int) -> dict[str, Any
     costs: list[int] = []
     before = fetched(sites)
     for _ in range(kills):
-        killed_after(sites, out, rand.uniform(0.8, 4.0))
+        killed_at_random(sites, out, rand)
         now = fetched(sites)
         known = Counter(row["url"] for row in rows(out, "runs/*/urls"))
         costs.append(sum((now - before).values()) - len(known))
@@ -103,11 +103,15 @@ def trial(sites: list[Site], calm: Path, seed: int, kills: int) -> dict[str, Any
     }  # fmt: skip
 
 
-def killed_after(sites: list[Site], out: Path, seconds: float) -> None:
-    """Start a run and kill all of it after some time."""
+def killed_at_random(sites: list[Site], out: Path, rand: random.Random) -> None:
+    """Start a run and kill it: most often while pages come, now and then before."""
+    asked = fetched(sites).total()
     process = start(sites, out, INGEST_RATE="15")
+    early = rand.random() < 0.25
+    while not early and process.poll() is None and fetched(sites).total() == asked:
+        time.sleep(0.02)
     try:
-        process.wait(seconds)
+        process.wait(rand.uniform(0.1, 1.5))
     except subprocess.TimeoutExpired:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()

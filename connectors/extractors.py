@@ -53,7 +53,7 @@ class Manner:
 def read(page: Page, manner: Manner) -> Read:
     """Return a page's document and chunks, or the failure that says why there are none."""
     # Trafilatura and its kin cost a second and 60 MB: only extraction processes pay for them.
-    from flows import chunks, content  # noqa: PLC0415
+    from flows import chunks, content, neighbours  # noqa: PLC0415
 
     document = content.extract(page, encoding=manner.encoding, obeys_signals=manner.obeys_signals)
     largest.give_back(page)  # the tree, before the parts of its Markdown take as much again
@@ -62,7 +62,8 @@ def read(page: Page, manner: Manner) -> Read:
     limits = chunks.Limits(
         max_tokens=manner.max_tokens, overlap=manner.overlap, encoding=manner.encoding
     )
-    return document, chunks.cut(document, limits)
+    signed = replace(document, minhash=neighbours.signature(document.markdown))
+    return signed, chunks.cut(document, limits)
 
 
 class Extractors:

@@ -375,6 +375,8 @@ class Document:
     `alternate` where it is the server's own Markdown."""
     ai_signals: str | None = None
     """What the page says of its use by AI, as `flows.signals` writes it."""
+    minhash: bytes | None = None
+    """What finds pages with nearly the same words, as `flows.neighbours` makes it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -105,6 +105,8 @@ def page(reading: Reading, *, run_id: str, settings_hash: str) -> Row:
         ],
         "html": reading.html,
         "settings_hash": settings_hash,
+        "minhash": document.minhash,
+        "near_duplicate_of": None,  # told when the site has been read, in its corpus
     }
 
 

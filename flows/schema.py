@@ -104,6 +104,8 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
         fetched_at=_INSTANT,
         html=pa.binary(),
         settings_hash=_TEXT,
+        minhash=pa.binary(),
+        near_duplicate_of=_TEXT,
     ),
     "chunks": _schema(
         "chunks",

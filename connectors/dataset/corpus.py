@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from connectors.dataset import files, merging
 from connectors.dataset.merging import Source, Stored
 from connectors.dataset.spool import Spool
-from flows import schema
+from flows import neighbours, schema
 from flows.records import Change, Link, Outcome
 from flows.schema import CORPUS, SCHEMAS
 from flows.urls import hash64
@@ -106,18 +106,32 @@ def publish(folder: Path, site: str, spool: Spool, work: Path) -> None:
     written = {}
     for name, place in places.items():
         kept = Stored(paths=[place] if place.exists() else [], without=retold)
+        sources: list[Source] = [spool.of(name, site), kept]
         written[name] = work / f"corpus-{name}-{place.name}"
         parts = merging.ordered(
             name,
-            [spool.of(name, site), kept],
+            sources,
             work / f"sort-{place.stem}",
             [spool.of("sightings", site)],
         )
-        _write(written[name], name, parts)
+        _write(written[name], name, _marked(parts, sources) if name == "pages" else parts)
         files.remove(work / f"sort-{place.stem}")
     for name, place in places.items():
         written[name].replace(place)
         files.sync(place.parent)
+
+
+def _marked(parts: Iterable[pa.Table], sources: Iterable[Source]) -> Iterator[pa.Table]:
+    """Yield pages with the word on which of them are nearly the same."""
+    columns = ["url", "minhash"]
+    signed = (
+        (row["url"], row["minhash"])
+        for source in sources
+        for rows in source.tables(columns)
+        for row in schema.columns("pages", rows, columns).to_pylist()
+    )
+    near = neighbours.near(signed)
+    return (neighbours.marked(rows, near) for rows in parts)
 
 
 def _retold(urls: Source) -> "pa.Array[Any]":

@@ -17,7 +17,7 @@ import pytest
 
 from connectors.dataset import Dataset, Run, completion, corpus, files, merging
 from connectors.parquet import ParquetSink
-from flows import report
+from flows import neighbours, report
 from flows.records import (
     Attribution,
     Entry,
@@ -277,6 +277,32 @@ def test_content_that_is_stored_keeps_its_address(tmp_path: Path) -> None:
     ingest(tmp_path, samples.reading("/new", "words"), samples.reading("/old", "words"))
 
     assert pages(tmp_path) == {f"{SITE}/old": "words"}
+
+
+def test_pages_with_nearly_the_same_words_are_marked_when_their_site_has_been_read(
+    tmp_path: Path,
+) -> None:
+    words = " ".join(f"word{number}" for number in range(300))
+    same = f"{words} and one more"
+
+    def read(path: str, text: str) -> Reading:
+        reading = samples.reading(path, text)
+        signed = replace(reading.document, minhash=neighbours.signature(text))
+        return replace(reading, document=signed)
+
+    ingest(tmp_path, read("/one", words), read("/other", "other " * 30))
+    before = rows(tmp_path / "corpus" / "pages")
+    run = ingest(tmp_path, read("/far/away", same), samples.reading("/unsigned", f"{same} too"))
+    told = {row["url"]: row["near_duplicate_of"] for row in rows(tmp_path / "corpus" / "pages")}
+
+    assert {row["near_duplicate_of"] for row in before} == {None}
+    assert told == {
+        f"{SITE}/one": None,
+        f"{SITE}/other": None,
+        f"{SITE}/far/away": f"{SITE}/one",
+        f"{SITE}/unsigned": None,
+    }
+    assert {row["near_duplicate_of"] for row in rows(run.folder / "pages")} == {None}
 
 
 def test_a_run_that_brings_nothing_leaves_the_files_as_they_are(tmp_path: Path) -> None:

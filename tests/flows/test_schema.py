@@ -30,7 +30,7 @@ PROMISED = {
     "duplicate_of content_hash settings_hash chunks ai_signals fingerprint",
     "pages": "run_id site url canonical_url title description lang author published_at "
     "modified_at markdown html_bytes html_tokens tokens content_hash extraction links structured "
-    "prices method sitemap lastmod fetched_at html settings_hash",
+    "prices method sitemap lastmod fetched_at html settings_hash minhash near_duplicate_of",
     "chunks": "chunk_id run_id site url title chunk_index text heading_path anchor token_count "
     "start end content_hash lang method sitemap lastmod fetched_at",
     "sitemaps": "run_id site url method parent depth kind status final_url content_type bytes "
