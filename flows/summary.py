@@ -1,12 +1,13 @@
 """A run's report as text for a terminal: a table of sites, and what a person should know."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from flows import totals
-from flows.records import Outcome, Severity
+from flows.records import Change, Outcome, Severity
 
 WIDTH: Final = 100
 """Columns of the terminal we write for."""
@@ -14,6 +15,9 @@ NARROWEST: Final = 16
 """Columns that a site's name has at least."""
 MOST_SITES: Final = 60
 MOST_NOTES: Final = 20
+NEED_A_PERSON: Final = (Severity.ERROR, Severity.WARNING)
+UNSAID: Final = "no_baseline"
+"""An alert for programs: a person knows that it is the first run."""
 SAME: Final = (Outcome.UNCHANGED, Outcome.NOT_MODIFIED)
 FAILED: Final = (
     Outcome.HTTP_ERROR,
@@ -69,6 +73,7 @@ def render(
         _headline(report),
         *_table(report, shown, width),
         *([f"… and {len(sites) - len(shown):,} more sites"] if len(sites) > len(shown) else []),
+        *_changes(report["total"]["changes"]),
         *_reasons(report["total"]["outcomes"], width),
         *_details(sites),
         *_alerts(alerts, report["total"]["alerts"], width),
@@ -167,7 +172,7 @@ def _figures(counts: Mapping[str, Any]) -> dict[str, Any]:
         **{name: counts[name] for name in taken},
         **told,
         "left_out": counts["declared"] - sum(told.values()),
-        "alerts": sum(counts["alerts"].values()),
+        "alerts": sum(counts["alerts"].get(severity, 0) for severity in NEED_A_PERSON),
     }
 
 
@@ -210,6 +215,14 @@ def _cut(text: str, size: int) -> str:
     return text if len(text) <= size else text[: size - 1] + "…"
 
 
+def _changes(changes: Mapping[str, int]) -> list[str]:
+    """What changed since the last run; nothing to say where everything is new."""
+    if not set(changes) - {Change.NEW}:
+        return []
+    words = (f"{changes[change]:,} {change}" for change in Change if changes.get(change))
+    return ["", f"changes: {', '.join(words)}"]
+
+
 def _reasons(outcomes: Mapping[str, int], width: int) -> list[str]:
     """Why URLs were not stored, the most frequent reason first."""
     stored = {Outcome.OK, Outcome.DISCOVERED, Outcome.UNDECLARED}
@@ -238,9 +251,13 @@ def _details(sites: Mapping[str, Mapping[str, Any]]) -> list[str]:
 def _alerts(
     alerts: Sequence[Mapping[str, Any]], counted: Mapping[str, int], width: int
 ) -> list[str]:
-    if not alerts:
+    shown = [row for row in alerts if row["kind"] != UNSAID]
+    if not shown:
         return []
-    sums = ", ".join(f"{counted[name]:,} {name}" for name in _GRAVEST_FIRST if counted.get(name))
+    left = Counter(counted)
+    left[Severity.INFO] -= len(alerts) - len(shown)
+    alerts = shown
+    sums = ", ".join(f"{left[name]:,} {name}" for name in _GRAVEST_FIRST if left[name] > 0)
     lines = [
         _cut(f"  {row['severity']:7}  {row['kind']}  {row['subject']}: {row['message']}", width)
         for row in alerts[:MOST_NOTES]

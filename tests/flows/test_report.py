@@ -213,3 +213,19 @@ def test_an_index_that_is_not_in_step_exits_6(
 
     assert report.main([str(tmp_path)]) == 6
     assert "index lancedb://x chunks (m): not finished" in capsys.readouterr().out
+
+
+def test_the_first_run_of_a_site_is_no_news_for_a_person_and_what_changed_later_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ingest(tmp_path, samples.reading("/a"), samples.end(1))
+    report.main([str(tmp_path)])
+    first = capsys.readouterr().out
+    ingest(tmp_path, samples.reading("/a"), samples.reading("/b"), samples.end(2))
+    report.main([str(tmp_path)])
+    second = capsys.readouterr().out
+
+    assert "alerts" not in first
+    assert "no_baseline" not in first
+    assert "changes:" not in first
+    assert "changes: 1 new, 1 unchanged" in second
