@@ -1,5 +1,6 @@
 """A compacted topic is a copy of the corpus, whatever changed and whatever ended a run."""
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -135,6 +136,20 @@ def test_a_page_that_is_gone_is_a_tombstone(tmp_path: Path, broker: Broker) -> N
     assert copied(broker, tmp_path)
 
 
+def test_a_page_is_not_told_with_the_chunks_of_another_run(tmp_path: Path, broker: Broker) -> None:
+    corpora.store(tmp_path, *pages(2))
+    publish(tmp_path, broker)
+    old = (tmp_path / "corpus" / "chunks" / "https_a.test.parquet").read_bytes()
+    corpora.store(tmp_path, *pages(1), *pages(2, text="other")[1:])
+    new = (tmp_path / "corpus" / "chunks" / "https_a.test.parquet").read_bytes()
+    (tmp_path / "corpus" / "chunks" / "https_a.test.parquet").write_bytes(old)
+
+    assert publish(tmp_path, broker).done == {}
+    (tmp_path / "corpus" / "chunks" / "https_a.test.parquet").write_bytes(new)
+    assert publish(tmp_path, broker).done == {"updated": 1}
+    assert copied(broker, tmp_path)
+
+
 def test_everything_is_sent_again_on_request(tmp_path: Path, broker: Broker) -> None:
     corpora.store(tmp_path, *pages(3))
     publish(tmp_path, broker)
@@ -237,7 +252,11 @@ def test_a_broker_that_goes_away_ends_the_run_in_one_line(tmp_path: Path) -> Non
     ids=["brokers", "topic", "name", "config", "property", "dataset", "nobody there"],
 )
 def test_what_cannot_begin_says_why_in_one_line(
-    told: dict[str, str], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    told: dict[str, str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     corpora.store(tmp_path, *pages(1))
     monkeypatch.chdir(tmp_path)
@@ -248,8 +267,25 @@ def test_what_cannot_begin_says_why_in_one_line(
 
     with pytest.raises(SystemExit) as refused:
         flow()
-    assert str(refused.value.code).startswith(f"sitewax: {line}")
-    assert "\n" not in str(refused.value.code)
+    said = capsys.readouterr().err
+    assert refused.value.code == 1
+    assert said.startswith(f"sitewax: {line}")
+    assert said.count("\n") == 1
+
+
+def test_a_log_of_objects_is_one_whatever_is_said(tmp_path: Path, broker: Broker) -> None:
+    corpora.store(tmp_path, *pages(2), samples.reading("/large", "word " * 2_000))
+    running = process(tmp_path, broker, PUBLISH_MAX_BYTES="6000", INGEST_LOG="json")
+    printed, logged = running.communicate(timeout=60)
+    events = [json.loads(line) for line in logged.splitlines()]
+
+    assert (running.returncode, printed) == (1, "")
+    assert [event["event"] for event in events] == [
+        "page larger than the topic takes",
+        "publishing ended",
+        "pages larger than the topic takes, left out: 1",
+    ]
+    assert (events[1]["topic"], events[1]["new"]) == ("sitewax", 2)
 
 
 def test_one_run_at_a_time_publishes_to_a_topic(tmp_path: Path, broker: Broker) -> None:

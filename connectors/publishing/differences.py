@@ -1,5 +1,6 @@
 """What the corpus holds now against what a topic was told, as messages; streamed by site."""
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
@@ -15,8 +16,13 @@ from flows.messages import CHUNK, PAGE, Message
 from flows.records import Change
 from flows.schema import Row
 
+logger = logging.getLogger(__name__)
+
 BATCH: Final = 64
 """Pages whose texts are in memory at a time."""
+
+SAME: Final = ("run_id", "content_hash")
+"""Columns in which a page and its chunks agree."""
 
 Told = tuple[str, str]
 """URL and digest."""
@@ -74,16 +80,27 @@ def _by_url(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
 
 
 def _messages(root: Path, site: str, some: Sequence[tuple[str, Change]]) -> Iterator[Message]:
-    """Yield what is said of some pages; of one that was taken away just now, nothing yet."""
+    """Yield what is said of some pages.
+
+    Of a page that was taken away just now, or whose chunks are another run's because its site is
+    being replaced right now, nothing is said yet: the next look finds it.
+    """
     urls = [url for url, change in some if change is not Change.REMOVED]
     pages, chunks = {}, defaultdict(list)
     if urls:
         rows = contents.chosen(root, "pages", site, urls, ["site", "url", *PAGE])
         pages = {row["url"]: row for row in rows.to_pylist()}
-        for row in contents.chosen(root, "chunks", site, urls, ["url", *CHUNK]).to_pylist():
+        rows = contents.chosen(root, "chunks", site, urls, ["url", *SAME, *CHUNK])
+        for row in rows.to_pylist():
             chunks[row["url"]].append(row)
     for url, change in some:
         if change is Change.REMOVED:
             yield messages.removed(site, url)
-        elif url in pages:
+        elif url in pages and _belong(pages[url], chunks[url]):
             yield messages.stored(pages[url], chunks[url], change)
+        else:
+            logger.warning("page is being replaced, told later", extra={"url": url})
+
+
+def _belong(page: Row, chunks: Sequence[Row]) -> bool:
+    return bool(chunks) and all(chunk[name] == page[name] for chunk in chunks for name in SAME)

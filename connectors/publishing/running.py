@@ -1,6 +1,7 @@
 """A run of `flows.publish` in this process: settings, ledger and ends, and what a person sees."""
 
 import atexit
+import logging
 import os
 import sys
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from flows.settings import Settings
 
 if TYPE_CHECKING:
     from connectors.publishing.ends import Work
+
+logger = logging.getLogger(__name__)
 
 FOLDER: Final = "published"
 """Where the ledgers of a dataset lie, one for each topic."""
@@ -86,27 +89,34 @@ def begin() -> Ends:
     stop = STOP
     stop.listen()
     logs.configure(general.log, Progress())
-    atexit.register(_farewell, desk, stop)
+    atexit.register(_farewell, desk, stop, general.log)
     changes = ends.ChangeSource(desk.begin, stop.asked.is_set)
     return Ends(changes=changes, topic=ends.TopicSink(desk.begin))
 
 
-def _farewell(desk: Desk, stop: Stop) -> None:
+def _farewell(desk: Desk, stop: Stop, form: str) -> None:
     """Say what was published, whichever way the run ended."""
     work = desk.work
     if work is None:
         return
     desk.end()
-    counts = ", ".join(f"{work.done[name]:,} {name}" for name in ("new", "updated", "removed"))
-    sys.stdout.write(f"published to {work.told.topic}: {counts}\n")
-    sys.stdout.flush()
+    _say_done(work, form)
     if work.too_large:
-        left = len(work.too_large)
-        sys.stderr.write(f"sitewax: pages larger than the topic takes, left out: {left:,}\n")
+        left = f"pages larger than the topic takes, left out: {len(work.too_large):,}"
+        logs.say(form, logging.ERROR, left)
     if work.fault is not None:
-        sys.stderr.write(f"sitewax: {work.fault}; what was taken is noted, start again to go on\n")
-    sys.stderr.flush()
+        fault = f"{work.fault}; what was taken is noted, start again to go on"
+        logs.say(form, logging.ERROR, fault)
     if stop.asked.is_set():
         os._exit(128 + stop.signal)
     if work.fault is not None or work.too_large:
         os._exit(1)
+
+
+def _say_done(work: "Work", form: str) -> None:
+    if form == "json":
+        logger.info("publishing ended", extra={"topic": work.told.topic, **work.done})
+        return
+    counts = ", ".join(f"{work.done[name]:,} {name}" for name in ("new", "updated", "removed"))
+    sys.stdout.write(f"published to {work.told.topic}: {counts}\n")
+    sys.stdout.flush()
