@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from connectors import embedders, stores
 from connectors.dataset import files
 from connectors.embedders import Embedder, EmbeddingError
+from connectors.indexing.claims import Claims
 from connectors.stores import Hit, Store, StoreError
 from flows import steps
 from flows.filters import Filter
@@ -50,6 +51,7 @@ class Index:
     store: Store
     embedder: Embedder
     space: Space
+    claims: Claims = field(default_factory=Claims)
 
     def difference(self, site: str, *, every: bool = False) -> Difference:
         """Return how the store differs from the corpus of a site."""
@@ -77,14 +79,14 @@ class Index:
         texts = steps.texts(pages.rows["text"])
         hashes = [steps.text_hash(text) for text in texts]
         try:
-            vectors = dict(self.store.vectors(sorted(set(hashes))))
+            vectors = self.store.vectors(sorted(set(hashes)))
             lacking = {h: t for h, t in zip(hashes, texts, strict=True) if h not in vectors}
-            made = self.embedder.embed(list(lacking.values()))
+            made, count = self.claims.vectors(lacking, self.embedder.embed)
         except (EmbeddingError, StoreError) as why:
             return replace(pages, fault=str(why))
-        vectors |= zip(lacking, made, strict=True)
-        rows = indexed(pages.rows, [vectors[h] for h in hashes], self.space)
-        return replace(pages, rows=rows, embedded=len(lacking), reused=len(texts) - len(lacking))
+        known = {**vectors, **made}
+        rows = indexed(pages.rows, [known[h] for h in hashes], self.space)
+        return replace(pages, rows=rows, embedded=count, reused=len(texts) - count)
 
     def write(self, pages: Pages) -> None:
         """Have the store follow: the pages are replaced or removed."""
@@ -92,6 +94,7 @@ class Index:
             self.store.remove(pages.site, pages.urls)
         else:
             self.store.replace(pages.site, pages.urls, pages.rows)
+            self.claims.written(steps.texts(pages.rows["text_hash"]))
 
     def sites(self) -> list[str]:
         """Return the sites that the corpus or the store has anything of."""
