@@ -14,6 +14,7 @@ from flows.politeness import CRAWL_DELAY_CEILING_S
 from flows.records import (
     AllDeclared,
     Attribution,
+    Columns,
     Declared,
     Entries,
     Entry,
@@ -223,7 +224,7 @@ class _Explorer:
         if not listed:
             return
         at = Attribution(method=Method.LLMS, sitemap=url)
-        pages = [Declared(page) for page in listed]
+        pages = Columns.of(map(Declared, listed))
         await self._crawl.put(Entries(site=self._site, attribution=at, declared=pages))
         await self._crawl.put(
             SitemapRead(

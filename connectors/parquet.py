@@ -253,8 +253,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
                 self._take_url(Failure(entry=entry, outcome=row.outcome, detail=row.detail))
             return
         if site.committed:
-            new = [d for d in entries.declared if hash64(schema.clean(d.url)) not in site.committed]
-            entries = entries.only(new)
+            addresses = map(schema.clean, entries.declared.url)
+            entries = entries.where([hash64(url) not in site.committed for url in addresses])
         if not entries:
             return
         site.rows += len(entries)

@@ -3,13 +3,15 @@
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
+from typing import cast
 
 from connectors.backlog import Backlog
 from connectors.crawl import Crawl
 from connectors.fetcher import Stream
 from flows import alerts, media, responses, sitemaps
 from flows.discovery import Candidate, Plan
-from flows.records import Attribution, Declared, Entries, Method, Outcome, SitemapRead
+from flows.records import Attribution, Columns, Declared, Entries, Method, Outcome, SitemapRead
 from flows.responses import Answer, Fault
 
 logger = logging.getLogger(__name__)
@@ -32,7 +34,7 @@ GUESSED = (Method.PROBE, Method.HTML)
 """Methods that only suppose a sitemap: one that is a web page is no news."""
 
 
-Items = Sequence[Declared | sitemaps.Child]
+Items = Sequence[sitemaps.Found]
 
 
 class Reading:
@@ -99,16 +101,19 @@ class Reading:
             self._found = reader.stream(data)
 
     def _put(self, items: Items) -> None:
-        declared = []
-        for item in items:
-            if isinstance(item, sitemaps.Child):
-                self._children.append(item)
+        for kind, some in groupby(items, type):
+            if kind is sitemaps.Child:
+                self._children.extend(cast(Iterator[sitemaps.Child], some))
+            elif kind is Declared:
+                self._declare(Columns.of(cast(Iterator[Declared], some)))
             else:
-                declared.append(item)
-        if declared:
-            found = self._candidate
-            at = Attribution(method=found.method, sitemap=self._url, depth=found.depth)
-            self._crawl.add(Entries(site=self._site, attribution=at, declared=declared))
+                for columns in cast(Iterator[Columns], some):
+                    self._declare(columns)
+
+    def _declare(self, columns: Columns) -> None:
+        found = self._candidate
+        at = Attribution(method=found.method, sitemap=self._url, depth=found.depth)
+        self._crawl.add(Entries(site=self._site, attribution=at, declared=columns))
 
     async def _tell_missing(self, answer: Answer) -> None:
         """Tell that there is nothing to read; a guess that was wrong is no news."""

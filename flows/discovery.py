@@ -14,7 +14,6 @@ from flows import alerts, traps, urls
 from flows.records import (
     Alert,
     Attribution,
-    Declared,
     Entries,
     Entry,
     Failure,
@@ -225,17 +224,15 @@ class Seen:
     def take_all(self, entries: Entries) -> tuple[Entries, Entries]:
         """Return those whose URL is new, and those of which only the place is."""
         place, first = self._place(entries.attribution), self._first
-        new: list[Declared] = []
-        again: list[Declared] = []
-        for one in entries.declared:
-            key = hash(one.url)
+        new: list[bool] = []
+        again: list[bool] = []
+        for key in map(hash, entries.declared.url):
             known = first.get(key)
             if known is None:
                 first[key] = place
-                new.append(one)
-            elif self._is_further(key, known, place):
-                again.append(one)
-        return entries.only(new), entries.only(again)
+            new.append(known is None)
+            again.append(known is not None and self._is_further(key, known, place))
+        return entries.where(new), entries.where(again)
 
     def _place(self, at: Attribution) -> int:
         if at.method is Method.INVENTORY:

@@ -1,12 +1,11 @@
 """Admit or refuse a URL before anything is asked of its site."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from flows import robots, signals, urls
-from flows.records import Declared, Entries, Entry, Failure, LeftOut, Method, Outcome, Rules
+from flows.records import Entries, Entry, Failure, LeftOut, Method, Outcome, Rules
 from flows.settings import Settings, Site
 from flows.shares import Shares, together
 from flows.traps import LINKED, Traps
@@ -126,12 +125,13 @@ class Gate:
 
         The others wait until all lists have been read: see `waiting`.
         """
-        allowed, refused = self._sorted(entries)
         own = replace(entries, ai_signals=self._signals) if self._signals else entries
-        for (outcome, detail), some in refused.items():
-            whose = entries if outcome in NOT_OWN else own
-            yield LeftOut(entries=whose.only(some), outcome=outcome, detail=detail)
-        now, later = self._shares.at_once(own.only(allowed))
+        reasons = list(map(self._reason, entries.declared.url, entries.declared.invalid))
+        for reason in dict.fromkeys(filter(None, reasons)):
+            whose = entries if reason[0] in NOT_OWN else own
+            refused = whose.where([said == reason for said in reasons])
+            yield LeftOut(entries=refused, outcome=reason[0], detail=reason[1])
+        now, later = self._shares.at_once(own.where([said is None for said in reasons]))
         self._left -= len(now)
         if now:
             yield now
@@ -155,13 +155,8 @@ class Gate:
             return "links get half of the page budget while the site's lists are read"
         return None
 
-    def _sorted(self, entries: Entries) -> tuple[list[Declared], dict[Reason, list[Declared]]]:
-        allowed: list[Declared] = []
-        refused: dict[Reason, list[Declared]] = defaultdict(list)
-        for one in entries.declared:
-            reason = INVALID if one.invalid else self._refusal(one.url)
-            (allowed if reason is None else refused[reason]).append(one)
-        return allowed, refused
+    def _reason(self, url: str, invalid: bool) -> Reason | None:
+        return INVALID if invalid else self._refusal(url)
 
     def _refusal(self, url: str) -> Reason | None:
         if not url.startswith(self._within):

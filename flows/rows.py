@@ -11,7 +11,6 @@ from flows.records import (
     Alternate,
     Attribution,
     Change,
-    Declared,
     Entries,
     Entry,
     Exchange,
@@ -244,14 +243,12 @@ def _declared(entry: Entry) -> Row:
 
 def _first(entries: Entries) -> Entry:
     """Return one entry, to tell what all have in common."""
-    return entries.entry(entries.declared[0])
+    return next(iter(entries))
 
 
 def _columns(entries: Entries) -> dict[str, Sequence[Any]]:
     """Return what is declared of each of many URLs, by column; alternates if there are any."""
-    columns: dict[str, Sequence[Any]] = dict(
-        zip(Declared._fields, zip(*entries.declared, strict=True), strict=True)
-    )
+    columns: dict[str, Sequence[Any]] = entries.declared._asdict()
     del columns["invalid"]
     alternates = columns.pop("alternates")
     if any(alternates):

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from flows.records import Attribution, Declared, Entries
+from flows.records import Attribution, Columns, Declared, Entries
 
 AT_ONCE = 10
 """One page in so many of the budget is handed out while the lists are read."""
@@ -31,21 +31,21 @@ class Shares:
     def at_once(self, entries: Entries) -> tuple[Entries, Entries]:
         """Return what may be fetched now, and what has to wait."""
         if self._budget < 0:
-            return entries, entries.only(())
-        now = entries.only(entries.declared[: self._at_once])
+            return entries, entries.first(0)
+        now = entries.first(self._at_once)
         self._at_once -= len(now)
-        return now, entries.only(entries.declared[len(now) :])
+        return now, entries.after(len(now))
 
     def wait(self, entries: Entries) -> list[Entries]:
         """Let URLs wait; return those, of all that wait, that cannot be chosen any more."""
-        self._lists.setdefault(entries.attribution, (entries, []))[1].extend(entries.declared)
+        self._lists.setdefault(entries.attribution, (entries, []))[1].extend(
+            entries.declared.rows()
+        )
         self.waiting += len(entries)
         if self.waiting <= self._budget + self._budget // 2:
             return []
-        kept, rest = self._cut(self._budget)
-        for some in kept:
-            self._lists[some.attribution][1][:] = some.declared
-        self.waiting = together(kept)
+        rest = list(self._cut(self._budget))
+        self.waiting = sum(len(held) for _, held in self._lists.values())
         return rest
 
     def deal(self, left: int) -> tuple[list[Entries], list[Entries]]:
@@ -53,18 +53,20 @@ class Shares:
 
         Nothing is left to be shared from then on.
         """
-        dealt = self._cut(left)
+        rest = list(self._cut(left))
+        kept = [_entries(like, held) for like, held in self._lists.values()]
         self._lists, self.waiting = {}, 0
         self._budget, self._at_once = min(self._budget, 0), 0
-        return dealt
+        return kept, rest
 
-    def _cut(self, total: int) -> tuple[list[Entries], list[Entries]]:
-        kept, rest = [], []
-        for (like, held), share in zip(self._lists.values(), self._parts(total), strict=True):
-            newest = sorted(held, key=_lastmod, reverse=True) if share < len(held) else held
-            kept.append(replace(like, declared=newest[:share]))
-            rest.append(replace(like, declared=newest[share:]))
-        return kept, [some for some in rest if some]
+    def _cut(self, total: int) -> Iterator[Entries]:
+        """Leave each list its share of `total` pages, the newest; yield the others."""
+        shares = list(self._parts(total))
+        for (like, held), share in zip(self._lists.values(), shares, strict=True):
+            if share < len(held):
+                held.sort(key=_lastmod, reverse=True)
+                yield _entries(like, held[share:])
+                del held[share:]
 
     def _parts(self, total: int) -> Iterator[int]:
         """Yield for each list how many of `total` pages it gets; what is odd goes to the first."""
@@ -90,6 +92,10 @@ def level(sizes: Collection[int], total: int) -> int:
             return share
         left -= size
     return max(sizes, default=0)
+
+
+def _entries(like: Entries, declared: list[Declared]) -> Entries:
+    return replace(like, declared=Columns.of(declared))
 
 
 def together(parts: Iterable[Entries]) -> int:

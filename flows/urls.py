@@ -7,6 +7,7 @@ become one string, and what is no http address at all becomes None.
 import hashlib
 import ipaddress
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -88,6 +89,11 @@ def canonical(url: str, base: str | None = None) -> str | None:
     path = _remove_dots(encode(parts.path)) or "/"
     found = origin_ + path + encode(parts.query)
     return found if len(found) <= MAX_LENGTH else None
+
+
+def are_canonical(texts: Iterable[str]) -> bool:
+    """Say whether all of the texts, none longer than a URL may be, are canonical URLs."""
+    return all(map(_CANONICAL, texts))
 
 
 def declared(text: str, base: str) -> str | None:

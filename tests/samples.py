@@ -9,6 +9,7 @@ from flows.records import (
     Alternate,
     Attribution,
     Chunk,
+    Columns,
     Declared,
     Document,
     Entries,
@@ -55,7 +56,7 @@ def entries(*paths: str) -> Entries:
         Declared(SITE + path, NOON, "2024-05-01T12:00:00Z", "daily", 0.5, (german,))
         for path in paths
     ]
-    return Entries(site=SITE, attribution=at, declared=declared)
+    return Entries(site=SITE, attribution=at, declared=Columns.of(declared))
 
 
 def reading(

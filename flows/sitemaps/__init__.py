@@ -8,6 +8,6 @@ encoding, well-formed or not. Read the modules in the order of the bytes: `unpac
 from flows.records import Declared
 from flows.sitemaps.dates import parse_lastmod
 from flows.sitemaps.reader import Reader
-from flows.sitemaps.records import Child
+from flows.sitemaps.records import Child, Found
 
-__all__ = ["Child", "Declared", "Reader", "parse_lastmod"]
+__all__ = ["Child", "Declared", "Found", "Reader", "parse_lastmod"]

@@ -3,11 +3,12 @@
 import re
 
 from flows import urls
-from flows.records import Declared
+from flows.records import Columns
 from flows.sitemaps import plain
 from flows.sitemaps.entries import Entry, Text
 from flows.sitemaps.faults import Faults
-from flows.sitemaps.records import Child, Maker
+from flows.sitemaps.plain import Plain
+from flows.sitemaps.records import Found, Maker
 from flows.sitemaps.references import References
 
 ROOTS = {
@@ -39,6 +40,7 @@ MAX_PREFIX = 16
 MAX_JUNK = 1_000
 """Tags before the root; printed warnings have a few."""
 
+_SPACE = re.compile(r"\s*+").match
 _NO_ADDRESS = re.compile(r"guid.*\bisPermaLink\s*=\s*.false", re.IGNORECASE | re.DOTALL).match
 """A name of an RSS item that is none of a place."""
 
@@ -56,15 +58,15 @@ class Elements:
         self._maker = maker
         self._faults = faults
         self._references = References(faults)
-        self._found: list[Declared | Child] = []
+        self._found: list[Found] = []
         self._names: frozenset[str] = frozenset()
         """What the entries are called."""
         self._prefix = ""
         self._spaces: dict[str, str] = {}
         """Namespaces by prefix, as the root declares them."""
-        self._plain = False
+        self._may_skim = False
         """Whether the root is a urlset whose entries may be plain."""
-        self._plain_entry = plain.entry("")
+        self._plain = Plain("")
         self._junk = 0
         self._open: list[str] = []
         self._deeper = 0
@@ -78,26 +80,43 @@ class Elements:
         """Whether every element has ended."""
         return self.kind is not None and not self._open and not self._deeper
 
-    def take(self) -> list[Declared | Child]:
+    def take(self) -> list[Found]:
         """Return the records made since the last call."""
         found, self._found = self._found, []
         return found
 
     def skim(self, text: str, at: int) -> int:
-        """Read plain entries."""
-        declared, resolve, found = self._maker.declared, self._references.resolve, self._found
-        while entry := self._plain_entry(text, at):
-            loc, lastmod, frequency, priority, extension, _, _ = entry.groups()
-            links = self._alternates(entry[0]) if extension else ()
-            if links is None:
-                break
-            address = resolve(loc or "")
-            if address is None:
-                self._lose()
-            elif record := declared(address, lastmod, frequency, priority, links):
-                found.append(record)
-            at = entry.end()
+        """Read plain entries, and the space before the first."""
+        if space := _SPACE(text, at):
+            at = space.end()
+        while entries := self._plain.entries(text, at):
+            columns = self._columns(entries)
+            if columns is not None:
+                self._found.append(columns)
+            for entry in entries:
+                if columns is None and not self._read(entry):
+                    return at
+                at += len(entry[0])
         return at
+
+    def _columns(self, entries: list[tuple[str, ...]]) -> Columns | None:
+        """Return entries without extensions and references as what they mean, together."""
+        if any(extension for *_, extension, _, _ in entries):
+            return None
+        return self._maker.columns([entry[1:5] for entry in entries])
+
+    def _read(self, entry: tuple[str, ...]) -> bool:
+        """Read one plain entry; say no when its tags must tell."""
+        whole, loc, lastmod, frequency, priority, extension, *_ = entry
+        links = self._alternates(whole) if extension else ()
+        if links is None:
+            return False
+        address = self._references.resolve(loc)
+        if address is None:
+            self._lose()
+        elif record := self._maker.declared(address, lastmod, frequency, priority, links):
+            self._found.append(record)
+        return True
 
     def _alternates(self, entry: str) -> list[tuple[str, str]] | None:
         """Return the alternates of a plain entry, or None when its tags must tell."""
@@ -128,7 +147,7 @@ class Elements:
             self._begin(prefix, local, attributes)
         elif len(self._open) == self._entry.level + 1:
             self._child(self._entry, prefix, local, attributes)
-        self.skimming = self._plain and len(self._open) == 1 and self._entry is None
+        self.skimming = self._may_skim and len(self._open) == 1 and self._entry is None
 
     def end(self, name: str) -> None:
         """Take an end tag."""
@@ -144,7 +163,7 @@ class Elements:
             self._keep(self._text)
         if self._entry is not None and depth < self._entry.level:
             self._finish(self._entry)
-        self.skimming = self._plain and depth == 1 and self._entry is None
+        self.skimming = self._may_skim and depth == 1 and self._entry is None
 
     def text(self, text: str) -> None:
         """Take text; outside of what is read only its presence may be a fault."""
@@ -197,7 +216,7 @@ class Elements:
         self.kind = self.kind or kind
         self._names = ENTRIES[kind]
         self._prefix = prefix
-        self._plain = False
+        self._may_skim = False
 
     def _declare(self, attributes: dict[str, str]) -> None:
         """Take what the root says of namespaces, and of what addresses are relative to."""
@@ -215,8 +234,8 @@ class Elements:
         own = self._spaces.get(prefix)
         twice = own is not None and list(self._spaces.values()).count(own) > 1
         if kind == "urlset" and not twice and len(prefix) <= MAX_PREFIX:
-            self._plain = True
-            self._plain_entry = plain.entry(prefix)
+            self._may_skim = True
+            self._plain = Plain(prefix)
 
     def _page(self) -> None:
         self.kind = "html"

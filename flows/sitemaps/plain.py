@@ -5,11 +5,15 @@ The expression knows only what is well-formed, without comments and sections, an
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import Any
 
 NAMES = ("loc", "lastmod", "changefreq", "priority")
 """The texts of an entry."""
+
+FEW, MANY = 1 << 11, 1 << 16
+"""Characters that are looked at together: the more, the longer all of it has been plain."""
 
 _ALTERNATE = re.compile(
     r"<[\w.\-]+:link\s+rel=[\"']alternate[\"']\s+hreflang=[\"']([^\"'<>&]*)[\"']"
@@ -17,13 +21,43 @@ _ALTERNATE = re.compile(
 ).findall
 
 
-@lru_cache(maxsize=64)
-def entry(prefix: str) -> Callable[[str, int], re.Match[str] | None]:
-    """Return what matches an entry of a urlset whose tags have `prefix`, and the space before it.
+class Plain:
+    """Finds the entries of a urlset whose tags have a prefix, as long as they are plain.
 
-    The first groups are the texts in the order of `NAMES`, None where absent; the next is the last
-    of its extensions: elements of other namespaces, with one level of more such elements in them.
+    An entry is given as its whole text with the space behind it, the texts in the order of
+    `NAMES`, empty where absent, and the last of its extensions: elements of other namespaces,
+    with one level of more such elements in them.
     """
+
+    def __init__(self, prefix: str) -> None:
+        """Prepare for a prefix, empty for none."""
+        self._all, self._one = _expressions(prefix)
+        self._window = FEW
+
+    def entries(self, text: str, at: int) -> list[tuple[str, ...]]:
+        """Return some entries that follow each other from `at`; none when what is there is not."""
+        found: list[tuple[str, ...]] = self._all(text, at, at + self._window)
+        if text.startswith("".join([entry[0] for entry in found]), at):
+            self._window = min(2 * self._window, MANY)
+        else:  # something else stands between them: little is looked at until it is past
+            self._window = FEW
+            found = list(_adjacent(text, at, found))
+        if found:
+            return found
+        one = self._one(text, at)
+        return [one.groups("")] if one else []
+
+
+def _adjacent(text: str, at: int, found: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+    for entry in found:
+        if not text.startswith(entry[0], at):
+            return
+        yield entry
+        at += len(entry[0])
+
+
+@lru_cache(maxsize=64)
+def _expressions(prefix: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     own = re.escape(f"{prefix}:") if prefix else ""
     foreign = rf"(?!{own})[\w.\-:]+" if prefix else r"[\w.\-]+:[\w.\-]+"
     texts = "|".join(
@@ -32,7 +66,9 @@ def entry(prefix: str) -> Callable[[str, int], re.Match[str] | None]:
     )
     inner = rf"(?:<(?P<i>(?![\w.\-]+:link\b){foreign}){_rest('[^<]*+', 'i')}[^<]*+)*+"
     extension = rf"<(?P<o>{foreign}){_rest(f'[^<]*+{inner}', 'o')}\s*+"
-    return re.compile(rf"\s*+<{own}url>\s*+(?:{texts}|({extension}))*+</{own}url>").match
+    # Space in front would be searched again from each of its characters.
+    entry = re.compile(rf"(<{own}url>\s*+(?:{texts}|({extension}))*+</{own}url>\s*+)")
+    return entry.findall, entry.match
 
 
 def alternates(text: str) -> list[tuple[str, str]] | None:

@@ -2,17 +2,17 @@
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from flows.problems import Problem
-from flows.records import Declared
+from flows.records import Columns, Declared
 from flows.sitemaps import lines
 from flows.sitemaps.decode import Decoder
 from flows.sitemaps.elements import Elements
 from flows.sitemaps.faults import Faults
 from flows.sitemaps.markup import Markup
-from flows.sitemaps.records import Child, Maker
+from flows.sitemaps.records import Child, Found, Maker
 from flows.sitemaps.unpack import Unpacker
 
 MAX_URLS = 50_000
@@ -105,9 +105,9 @@ class Reader:
 
     def feed(self, data: bytes) -> list[Declared | Child]:
         """Return the entries that are whole by now."""
-        return [entry for some in self.stream(data) for entry in some]
+        return [one for some in self.stream(data) for one in _one_by_one(some)]
 
-    def stream(self, data: bytes) -> Iterator[list[Declared | Child]]:
+    def stream(self, data: bytes) -> Iterator[list[Found]]:
         """Yield the entries that are whole by now, some at a time, as `data` is unpacked.
 
         64 KB may unpack to 64 MB: whoever takes these one by one holds a few hundred of them.
@@ -131,9 +131,9 @@ class Reader:
                 self._line(line)
         self._judge(complete=complete)
         self.stopped = True
-        return self._take()
+        return list(_one_by_one(self._take()))
 
-    def _take(self) -> list[Declared | Child]:
+    def _take(self) -> list[Found]:
         found, self._found = self._found, []
         return [*found, *self._elements.take()]
 
@@ -208,3 +208,11 @@ def _form(content: str) -> str | None:
     if lines.are_urls(head):
         return "lines"
     return "markup" if _ROOT_AHEAD(head) else None
+
+
+def _one_by_one(found: Iterable[Found]) -> Iterator[Declared | Child]:
+    for one in found:
+        if isinstance(one, Columns):
+            yield from one.rows()
+        else:
+            yield one

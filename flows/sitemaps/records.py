@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from flows import urls
-from flows.records import Alternate, Declared
+from flows.records import Alternate, Columns, Declared
 from flows.sitemaps.dates import parse_lastmod
 from flows.sitemaps.faults import Faults
 
@@ -41,6 +41,10 @@ class Child(NamedTuple):
     lastmod: datetime | None = None
 
 
+Found = Declared | Columns | Child
+"""What a file names: a page, many pages, or a sitemap."""
+
+
 class Maker:
     """Makes the records of one file of their texts, and keeps count of what is wrong with them."""
 
@@ -52,8 +56,8 @@ class Maker:
         self._faults = faults
         self._latest = now + CLOCK_SKEW if now else None
         self._dates: dict[str | None, tuple[datetime | None, str | None]] = {}
-        self._words: dict[str | None, str | None] = {None: None}
-        self._shares: dict[str | None, float | None] = {None: None}
+        self._words: dict[str | None, str | None] = {None: None, "": None}
+        self._shares: dict[str | None, float | None] = {None: None, "": None}
         """What texts without a fault mean, to read each but once."""
         self._undated = False
         self._distinct: set[datetime] = set()
@@ -84,6 +88,26 @@ class Maker:
             self._shares[priority] if priority in self._shares else self._priority(priority),
             self._alternates(links) if links else (),
             url is None,
+        )
+
+    def columns(self, entries: Sequence[Sequence[str]]) -> Columns | None:
+        """Return pages of which each has a URL as it should be, or None when one has not.
+
+        `entries` are the texts of loc, lastmod, changefreq and priority.
+        """
+        locs, lastmods, frequencies, priorities = zip(*entries, strict=True)
+        if not urls.are_canonical(locs) or "&" in "".join(locs):
+            return None
+        self.entries += len(locs)
+        dates = [self._dates.get(text) or self._dated(text) for text in lastmods]
+        return Columns(
+            locs,
+            [date for date, _ in dates],
+            [raw for _, raw in dates],
+            [self._words[w] if w in self._words else self._frequency(w) for w in frequencies],
+            [self._shares[p] if p in self._shares else self._priority(p) for p in priorities],
+            ((),) * len(locs),
+            (False,) * len(locs),
         )
 
     def child(self, loc: str, lastmod: str | None = None) -> Child | None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.records import Attribution, Declared, Entries, Method
+from flows.records import Attribution, Columns, Declared, Entries, Method
 from flows.shares import Shares, level, together
 
 SITE = "https://a.test"
@@ -17,11 +17,11 @@ def a_list(name: str, count: int, *, dated: bool = True) -> Entries:
     at = Attribution(method=Method.ROBOTS, sitemap=f"{SITE}/{name}.xml")
     days = [FIRST + timedelta(days=n) if dated else None for n in range(count)]
     declared = [Declared(f"{SITE}/{name}/{n}", day) for n, day in enumerate(days)]
-    return Entries(site=SITE, attribution=at, declared=declared)
+    return Entries(site=SITE, attribution=at, declared=Columns.of(declared))
 
 
 def paths(parts: list[Entries]) -> list[str]:
-    return [one.url.removeprefix(SITE) for some in parts for one in some.declared]
+    return [one.url.removeprefix(SITE) for some in parts for one in some]
 
 
 def test_a_tenth_of_the_budget_is_handed_out_at_once() -> None:

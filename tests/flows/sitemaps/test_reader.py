@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flows import sitemaps
+from flows.records import Columns
 
 URL = "https://docs.example.org/maps/all.xml"
 
@@ -101,8 +102,9 @@ def test_bytes_one_by_one_give_the_same(data: bytes) -> None:
 
 @given(FILES.map(str.encode))
 def test_plain_entries_are_what_their_tags_say(data: bytes) -> None:
-    if b"<!" not in data and b"<?" not in data:
-        assert read([data], skim=False) == read([data])
+    read_quickly = read([data])
+    if b"<!" not in data and b"<?" not in data and read_quickly[1] != "text":
+        assert read([data], skim=False) == read_quickly
 
 
 @given(DATA, st.integers(0, 10_000))
@@ -144,12 +146,16 @@ def test_memory_does_not_grow_with_the_entries() -> None:
     assert 0 < many < 1.5 * few
 
 
-def test_entries_of_a_small_packed_piece_can_be_taken_one_by_one() -> None:
+def many(found: list[sitemaps.Found]) -> int:
+    return sum(len(one.url) if isinstance(one, Columns) else 1 for one in found)
+
+
+def test_entries_of_a_small_packed_piece_can_be_taken_some_at_a_time() -> None:
     data = gzip.compress(b"".join(pieces(60_000)))
     reader = sitemaps.Reader(URL)
     tracemalloc.start()
     try:
-        count = sum(len(some) for some in reader.stream(data))
+        count = sum(map(many, reader.stream(data)))
         used = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
