@@ -5,11 +5,12 @@ waits until they have been read and is then spread over them, to each its newest
 is bounded by the budget: what can no longer be chosen is given back at once.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 
-from flows.records import Attribution, Columns, Declared, Entries
+from flows.records import Attribution, Columns, Entries
 
 AT_ONCE = 10
 """One page in so many of the budget is handed out while the lists are read."""
@@ -24,7 +25,7 @@ class Shares:
         """Share out `budget` pages; below 0 there is no bound, and nothing waits."""
         self._budget = budget
         self._at_once = budget // AT_ONCE
-        self._lists: dict[Attribution, tuple[Entries, list[Declared]]] = {}
+        self._lists: dict[Attribution, list[Entries]] = {}
         self.waiting = 0
         """How many URLs wait."""
 
@@ -38,14 +39,13 @@ class Shares:
 
     def wait(self, entries: Entries) -> list[Entries]:
         """Let URLs wait; return those, of all that wait, that cannot be chosen any more."""
-        self._lists.setdefault(entries.attribution, (entries, []))[1].extend(
-            entries.declared.rows()
-        )
+        self._lists.setdefault(entries.attribution, []).append(entries)
         self.waiting += len(entries)
         if self.waiting <= self._budget + self._budget // 2:
             return []
-        rest = list(self._cut(self._budget))
-        self.waiting = sum(len(held) for _, held in self._lists.values())
+        kept, rest = self._cut(self._budget)
+        self._lists = {some.attribution: [some] for some in kept}
+        self.waiting = together(kept)
         return rest
 
     def deal(self, left: int) -> tuple[list[Entries], list[Entries]]:
@@ -53,30 +53,26 @@ class Shares:
 
         Nothing is left to be shared from then on.
         """
-        rest = list(self._cut(left))
-        kept = [_entries(like, held) for like, held in self._lists.values()]
+        dealt = self._cut(left)
         self._lists, self.waiting = {}, 0
         self._budget, self._at_once = min(self._budget, 0), 0
-        return kept, rest
+        return dealt
 
-    def _cut(self, total: int) -> Iterator[Entries]:
-        """Leave each list its share of `total` pages, the newest; yield the others."""
-        shares = list(self._parts(total))
-        for (like, held), share in zip(self._lists.values(), shares, strict=True):
-            if share < len(held):
-                held.sort(key=_lastmod, reverse=True)
-                yield _entries(like, held[share:])
-                del held[share:]
+    def _cut(self, total: int) -> tuple[list[Entries], list[Entries]]:
+        lists = list(map(_joined, self._lists.values()))
+        shares = _parts([len(some) for some in lists], total)
+        cut = [_newest(some, share) for some, share in zip(lists, shares, strict=True)]
+        return [kept for kept, _ in cut if kept], [rest for _, rest in cut if rest]
 
-    def _parts(self, total: int) -> Iterator[int]:
-        """Yield for each list how many of `total` pages it gets; what is odd goes to the first."""
-        sizes = [len(held) for _, held in self._lists.values()]
-        most = level(sizes, total)
-        odd = total - sum(min(size, most) for size in sizes)
-        for size in sizes:
-            more = min(odd, 1) if size > most else 0
-            odd -= more
-            yield min(size, most) + more
+
+def _parts(sizes: Sequence[int], total: int) -> Iterator[int]:
+    """Yield for each list how many of `total` pages it gets; what is odd goes to the first."""
+    most = level(sizes, total)
+    odd = total - sum(min(size, most) for size in sizes)
+    for size in sizes:
+        more = min(odd, 1) if size > most else 0
+        odd -= more
+        yield min(size, most) + more
 
 
 def level(sizes: Collection[int], total: int) -> int:
@@ -94,14 +90,23 @@ def level(sizes: Collection[int], total: int) -> int:
     return max(sizes, default=0)
 
 
-def _entries(like: Entries, declared: list[Declared]) -> Entries:
-    return replace(like, declared=Columns.of(declared))
-
-
 def together(parts: Iterable[Entries]) -> int:
     """Return how many URLs there are in all parts."""
     return sum(map(len, parts))
 
 
-def _lastmod(one: Declared) -> datetime:
-    return one.lastmod or _NEVER
+def _joined(parts: Sequence[Entries]) -> Entries:
+    columns = zip(*(some.declared for some in parts), strict=True)
+    joined = Columns._make(list(chain.from_iterable(column)) for column in columns)
+    return replace(parts[0], declared=joined)
+
+
+def _newest(entries: Entries, count: int) -> tuple[Entries, Entries]:
+    """Return the `count` with the newest `lastmod`, and the others."""
+    if count >= len(entries):
+        return entries, entries.first(0)
+    dates = [lastmod or _NEVER for lastmod in entries.declared.lastmod]
+    order = sorted(range(len(dates)), key=dates.__getitem__, reverse=True)
+    columns = entries.declared.each(lambda column: [column[at] for at in order])
+    ordered = replace(entries, declared=columns)
+    return ordered.first(count), ordered.after(count)
