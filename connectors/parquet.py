@@ -316,7 +316,9 @@ class _Partition(StatefulSinkPartition[Row, None]):
         if not self._rows:
             return
         tables = {
-            name: pa.concat_tables([schema.table(name, found), *self._blocks[name]])
+            name: pa.concat_tables(
+                [schema.table(name, found), *self._blocks[name]]
+            ).combine_chunks()
             for name, found in self._waiting.items()
         }
         self._run.commit(self._shard, tables)

@@ -22,11 +22,8 @@ STATUSES: Final = (
 )
 """Of a site, and of a run; the worst comes last."""
 
-_OF_URLS = [
-    *("site", "url", "outcome", "change", "method", "sitemaps", "lastmod", "chunks", "attempts"),
-    "bytes",
-]
-"""The columns of `urls` that are counted."""
+Column = Any
+"""An Arrow array, in one piece or in several: no type of the library means both."""
 
 
 @dataclass(slots=True)
@@ -62,78 +59,66 @@ class Totals:
 
     def add(self, name: str, rows: pa.Table) -> None:
         """Count a part of the table `name`; all rows of one URL of `urls` must be in one part."""
-        count = {
-            "urls": self._urls,
-            "pages": self._pages,
-            "chunks": self._chunks,
-            "sitemaps": self._sitemaps,
-            "alerts": self._alerts,
-        }
-        count[name](rows)
-
-    def _urls(self, rows: pa.Table) -> None:
-        rows = rows.select(_OF_URLS)
-        live = rows.filter(pc.not_equal(rows["outcome"], pa.scalar(Outcome.UNDECLARED.value)))
-        for column, counted in (("outcome", rows), ("change", rows), ("method", live)):
-            for site, value, number in _counted(counted, column):
-                counter: Counter[str] = getattr(self._of(site), column + "s")
-                if value is not None:
-                    counter[value] += number
-        self._declared(live)
-
-    def _declared(self, rows: pa.Table) -> None:
-        """Count the URLs of this run: not what earlier ones knew."""
-        for site, number in _sizes(rows):
-            self._of(site).declared += number
-        self._listed(rows)
-        for site, number in _distinct(rows):
-            self._of(site).distinct += number
-        for site, number in _summed(rows, "chunks"):
-            self._of(site).chunks_promised += number
-        for site, number in _summed(rows, "attempts"):
-            self._of(site).requests += number
-        self._received(rows)
-
-    def _listed(self, rows: pa.Table) -> None:
-        """Count what lists name, and find the newest `lastmod` in them."""
-        listed = pc.greater(pc.list_value_length(rows["sitemaps"]), pa.scalar(0))
-        rows = rows.select(["site", "lastmod"])
-        for site, number in _sizes(rows.filter(listed)):
-            self._of(site).listed += number
-        if self._until is not None:
-            rows = rows.filter(pc.less_equal(rows["lastmod"], pa.scalar(self._until)))
-        for site, newest in _tuples(
-            rows.group_by("site", use_threads=False).aggregate([("lastmod", "max")])
-        ):
-            tally = self._of(site)
-            if newest is not None and (tally.lastmod_max is None or newest > tally.lastmod_max):
-                tally.lastmod_max = newest
-
-    def _sitemaps(self, rows: pa.Table) -> None:
-        for site, number in _sizes(rows.filter(pc.is_valid(rows["fetched_at"]))):
-            self._of(site).requests += number
-        self._received(rows)
-
-    def _received(self, rows: pa.Table) -> None:
-        for site, number in _summed(rows, "bytes"):
-            self._of(site).bytes += number
-
-    def _pages(self, rows: pa.Table) -> None:
-        for site, number in _sizes(rows):
-            self._of(site).pages += number
-
-    def _chunks(self, rows: pa.Table) -> None:
-        for site, number in _sizes(rows):
-            self._of(site).chunks += number
-        for site, number in _summed(rows, "token_count"):
-            self._of(site).tokens += number
-
-    def _alerts(self, rows: pa.Table) -> None:
-        for site, severity, number in _counted(rows, "severity"):
-            self._of(site).alerts[severity or "info"] += number
+        count, columns = _COUNTED[name]
+        rows = rows.select(columns)
+        sites: list[Any] = rows["site"].unique().to_pylist()
+        for site in sites:
+            own = rows["site"]
+            part = rows if len(sites) == 1 else rows.filter(pc.equal(own, pa.scalar(site)))
+            count(self._of(site), part, self._until)
 
     def _of(self, site: str) -> Tally:
         return self.tallies.setdefault(site, Tally())
+
+
+def _urls(tally: Tally, rows: pa.Table, until: datetime | None) -> None:
+    _count(tally.outcomes, rows["outcome"])
+    _count(tally.changes, rows["change"])
+    # What follows is of this run: not what earlier ones knew.
+    live = rows.filter(pc.not_equal(rows["outcome"], pa.scalar(Outcome.UNDECLARED.value)))
+    _count(tally.methods, live["method"])
+    listed = pc.greater(pc.list_value_length(live["sitemaps"]), pa.scalar(0))
+    tally.declared += live.num_rows
+    tally.listed += _sum(listed)
+    tally.distinct += _distinct(live["url"])
+    tally.chunks_promised += _sum(live["chunks"])
+    tally.requests += _sum(live["attempts"])
+    tally.bytes += _sum(live["bytes"])
+    tally.lastmod_max = _newest(tally.lastmod_max, live["lastmod"], until)
+
+
+def _sitemaps(tally: Tally, rows: pa.Table, _: datetime | None) -> None:
+    tally.requests += _sum(pc.is_valid(rows["fetched_at"]))
+    tally.bytes += _sum(rows["bytes"])
+
+
+def _pages(tally: Tally, rows: pa.Table, _: datetime | None) -> None:
+    tally.pages += rows.num_rows
+
+
+def _chunks(tally: Tally, rows: pa.Table, _: datetime | None) -> None:
+    tally.chunks += rows.num_rows
+    tally.tokens += _sum(rows["token_count"])
+
+
+def _alerts(tally: Tally, rows: pa.Table, _: datetime | None) -> None:
+    _count(tally.alerts, rows["severity"])
+
+
+_COUNTED: Final = {
+    "urls": (
+        _urls,
+        [
+            *("site", "url", "outcome", "change", "method", "sitemaps", "lastmod", "chunks"),
+            *("attempts", "bytes"),
+        ],
+    ),
+    "pages": (_pages, ["site"]),
+    "chunks": (_chunks, ["site", "token_count"]),
+    "sitemaps": (_sitemaps, ["site", "fetched_at", "bytes"]),
+    "alerts": (_alerts, ["site", "severity"]),
+}
+"""What counts the rows of one site in a table, and the columns it needs."""
 
 
 def report(
@@ -246,30 +231,23 @@ def _total(sites: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return sums | counters
 
 
-def _counted(rows: pa.Table, column: str) -> list[tuple[str, str | None, int]]:
-    return _tuples(
-        rows.group_by(["site", column], use_threads=False).aggregate([([], "count_all")])
+def _count(counter: Counter[str], words: Column) -> None:
+    for found in pc.value_counts(words.drop_null()).to_pylist():
+        counter[found["values"]] += found["counts"]
+
+
+def _sum(numbers: Column) -> int:
+    return pc.sum(numbers).as_py() or 0
+
+
+def _distinct(urls: Column) -> int:
+    """Return how many URLs there are; equal ones stand side by side."""
+    return min(1, len(urls)) + _sum(pc.not_equal(urls.slice(1), urls[:-1]))
+
+
+def _newest(known: datetime | None, lastmod: Column, until: datetime | None) -> datetime | None:
+    believed = (
+        lastmod if until is None else lastmod.filter(pc.less_equal(lastmod, pa.scalar(until)))
     )
-
-
-def _sizes(rows: pa.Table) -> list[tuple[str, int]]:
-    return _tuples(rows.group_by("site", use_threads=False).aggregate([([], "count_all")]))
-
-
-def _summed(rows: pa.Table, column: str) -> list[tuple[str, int]]:
-    sums = rows.group_by("site", use_threads=False).aggregate([(column, "sum")])
-    return [(site, number or 0) for site, number in _tuples(sums)]
-
-
-def _distinct(rows: pa.Table) -> list[tuple[str, int]]:
-    """Return how many URLs of each site there are; equal ones stand side by side."""
-    columns: list[Any] = [rows["site"], rows["url"]]
-    differs = [pc.not_equal(column.slice(1), column[:-1]) for column in columns]
-    kept: Any = pc.or_(*differs).combine_chunks()
-    is_first: Any = pa.concat_arrays([pa.array([True] * min(1, rows.num_rows), pa.bool_()), kept])
-    return _sizes(rows.select(["site"]).filter(is_first))
-
-
-def _tuples(groups: pa.Table) -> list[Any]:
-    """The rows of a small table, its keys first."""
-    return list(zip(*(column.to_pylist() for column in groups.columns), strict=True))
+    found = (known, pc.max(believed).as_py())
+    return max((moment for moment in found if moment is not None), default=None)

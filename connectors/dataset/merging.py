@@ -116,7 +116,7 @@ class Buckets:
         if not self._bounds:
             self._kept.append(rows)
             return
-        rows = _in_order(rows, self._keys).combine_chunks()
+        rows = _in_order(rows, self._keys)
         keys = _Keys(rows, self._keys[:2])
         ends = [bisect_left(keys, bound) for bound in self._bounds]
         for number, (start, end) in enumerate(pairwise((0, *ends, len(keys)))):
@@ -161,7 +161,7 @@ class _Keys(Sequence[tuple[str, ...]]):
     """The keys of sorted rows, each made when it is looked at."""
 
     def __init__(self, rows: pa.Table, names: Sequence[str]) -> None:
-        self._columns: list[Any] = [rows[name].chunk(0) if rows.num_rows else [] for name in names]
+        self._columns: list[Any] = [rows[name].combine_chunks() for name in names]
         self._count = rows.num_rows
 
     def __len__(self) -> int:
@@ -225,7 +225,9 @@ def in_order(name: str, rows: pa.Table) -> pa.Table:
 
 def _in_order(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     """Sort rows by their key; rows of one key stay in the order they came (the sort is stable)."""
-    order = pc.sort_indices(rows, sort_keys=[(key, "ascending") for key in keys])
+    rows = rows.combine_chunks()
+    varying = [key for key in keys if key != "site" or len(rows[key].unique()) > 1]
+    order = pc.sort_indices(rows, sort_keys=[(key, "ascending") for key in varying])
     columns = [c if c.null_count == len(c) else c.take(order) for c in rows.columns]
     return pa.Table.from_arrays(columns, schema=rows.schema)
 
