@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from connectors.dataset import Run
-from flows import alerts, changes, removals
+from flows import alerts, changes, neighbours, removals, urls
 from flows.duplicates import Contents
 from flows.records import Alert, Change, Failure, Outcome, Reading, SiteEnd
 from flows.remembered import SAME
@@ -14,6 +15,9 @@ from flows.urls import hash64
 
 MOST_HELD: Final = 32
 """Pages of a site whose content is stored under another address, kept until that one was asked."""
+MOST_PATIENT: Final = 8
+"""Pages of a site that wait for the address which they name as their canonical one: a kill costs
+them, and a site whose pages all name addresses that nobody asks for must not wait for its end."""
 _ENDED: Final = ("complete", "stopped_by_budget")
 
 
@@ -32,7 +36,7 @@ class Standing:
 
     A page that leaves the corpus waits for the end of its site: too many at once are no proof.
     So does a page with the content of a stored one that has not been asked yet: it may be the new
-    address of it.
+    address of it. A page that names another of the site as its canonical address waits for that.
     """
 
     def __init__(self, run: Run, site: str, max_removed: float) -> None:
@@ -43,6 +47,7 @@ class Standing:
         self._contents = Contents(run.stored(site), self._memory.contents())
         self._leaving: list[Decided] = []
         self._held: list[Reading] = []
+        self._patient: dict[str, list[Reading]] = {}
         self._withheld: Alert | None = None
 
     @property
@@ -52,13 +57,17 @@ class Standing:
 
     def take(self, row: Failure | Reading) -> Iterator[Decided]:
         """Take a URL in, and yield those that are decided now."""
-        if isinstance(row, Reading):
-            yield from self._page(row)
-        else:
-            yield from self._failure(row)
+        if isinstance(row, Reading) and self._defers(row):
+            return
+        yield from self._page(row) if isinstance(row, Reading) else self._failure(row)
+        for reading in self._patient.pop(row.entry.url, ()):
+            yield from self._page(reading)
 
     def end(self, end: SiteEnd) -> Iterator[Decided]:
         """Yield what had to wait for the end of the site."""
+        patient, self._patient = self._patient, {}
+        for reading in sorted(chain(*patient.values()), key=_by_address):
+            yield from self._page(reading)
         waiting, self._held = self._held, []
         leaving = self._free_to_leave(end)
         for reading in waiting:
@@ -76,6 +85,22 @@ class Standing:
     def alert(self) -> Alert | None:
         """Return the alert that so many pages are gone that none was removed."""
         return self._withheld
+
+    def _defers(self, reading: Reading) -> bool:
+        """Keep a page back until the address has come which it names as its canonical one."""
+        url, better = reading.entry.url, reading.document.canonical_url
+        if better in (None, url) or urls.origin(better or "") != urls.origin(url):
+            return False
+        if self._memory.before.place(url) is not None or self._is_taken(reading):
+            return False
+        if sum(map(len, self._patient.values())) >= MOST_PATIENT:
+            return False
+        self._patient.setdefault(better or "", []).append(reading)
+        return True
+
+    def _is_taken(self, reading: Reading) -> bool:
+        """Say whether a page of this run has the content already."""
+        return self._contents.has(reading.document.content_hash)
 
     def _page(self, reading: Reading) -> Iterator[Decided]:
         if self._rival(reading) is not None and len(self._held) < MOST_HELD:
@@ -171,3 +196,7 @@ class Standing:
         if target is None or hash64(target) in stored:
             return True
         return self._memory.before.place(target) is not None and target not in leaving
+
+
+def _by_address(reading: Reading) -> tuple[int, int, str]:
+    return neighbours.rank(reading.entry.url)

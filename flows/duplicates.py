@@ -37,6 +37,10 @@ class Contents:
         first = self._urls.setdefault(hash64(content_hash), url)
         return None if first == url else first
 
+    def has(self, content_hash: str) -> bool:
+        """Say whether a URL has this content for sure."""
+        return hash64(content_hash) in self._urls
+
     def rival(self, url: str, content_hash: str) -> str | None:
         """Return the other URL that had this content before, while nobody has it for sure.
 

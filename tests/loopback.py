@@ -50,6 +50,13 @@ def index(*locations: str) -> Answer:
     )
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: object) -> None:
+        """Stay quiet: a client that is killed leaves connections half-way."""
+
+
 @dataclass
 class Site:
     """A site on an address of its own; `answers` may be changed while it serves."""
@@ -89,8 +96,7 @@ class Site:
             def log_message(self, *_: object) -> None:
                 """Stay quiet."""
 
-        self._server = ThreadingHTTPServer((self.address, 0), Handler)
-        self._server.daemon_threads = True
+        self._server = _Server((self.address, 0), Handler)
         self.origin = f"http://{self.address}:{self._server.server_address[1]}"
         self.routes = dict(self.answers(self.origin))
         self._thread = threading.Thread(

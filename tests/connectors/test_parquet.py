@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from connectors import parquet
 from connectors.dataset import Dataset, Run
 from connectors.parquet import ParquetSink
 from flows import report
-from flows.records import Failure, LeftOut, Outcome, Row, Sightings
+from flows.records import Failure, LeftOut, Outcome, Reading, Row, Sightings
 from tests import samples
 from tests.samples import SITE
 
@@ -208,6 +209,51 @@ def test_a_content_is_stored_once_and_its_other_addresses_point_there(tmp_path: 
         f"{SITE}/d": ("duplicate", f"{SITE}/c"),
     }
     assert len(rows(sink.run.folder / "pages")) == 2
+
+
+def naming(path: str, canonical: str, text: str = "same") -> Reading:
+    reading = samples.reading(path, text)
+    return replace(reading, document=replace(reading.document, canonical_url=SITE + canonical))
+
+
+def test_a_content_is_stored_under_the_address_that_its_pages_call_canonical(
+    tmp_path: Path,
+) -> None:
+    sink = Sink(tmp_path).take(naming("/a?print=1", "/a"), naming("/b", "/a"))
+    before = sink.urls()
+    sink.take(naming("/a", "/a"), samples.end(3)).part.snapshot()
+
+    told = {url: (row["outcome"], row["duplicate_of"]) for url, row in sink.urls().items()}
+    assert before == {}  # nothing is taken back: it waits for its better address
+    assert told == {
+        f"{SITE}/a": ("ok", None),
+        f"{SITE}/a?print=1": ("duplicate", f"{SITE}/a"),
+        f"{SITE}/b": ("duplicate", f"{SITE}/a"),
+    }
+
+
+def test_a_page_whose_canonical_address_never_comes_or_says_else_is_stored_all_the_same(
+    tmp_path: Path,
+) -> None:
+    sink = Sink(tmp_path).take(naming("/x?long=1", "/x"), naming("/x/", "/x"))
+    sink.take(naming("/y", "/z", "mine"), naming("/z", "/z", "other"))
+    sink.take(samples.end(4)).part.snapshot()
+
+    told = {url: (row["outcome"], row["duplicate_of"]) for url, row in sink.urls().items()}
+    assert told == {
+        f"{SITE}/x/": ("ok", None),  # the shorter of the two
+        f"{SITE}/x?long=1": ("duplicate", f"{SITE}/x/"),
+        f"{SITE}/y": ("ok", None),
+        f"{SITE}/z": ("ok", None),
+    }
+
+
+def test_few_pages_wait_for_an_address_that_they_call_canonical(tmp_path: Path) -> None:
+    pages = [naming(f"/{number}", f"/{number}/", f"text {number}") for number in range(30)]
+    sink = Sink(tmp_path).take(*pages)
+    sink.part.snapshot()
+
+    assert len(sink.urls()) == 30 - 8
 
 
 def test_a_row_says_what_changed_since_the_corpus(tmp_path: Path) -> None:
