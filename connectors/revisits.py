@@ -44,7 +44,10 @@ class Revisits:
         if self._memory.is_unmoved(entry.url, entry.lastmod, self._now(), self._recheck_s):
             detail = "not asked for: its lastmod has not moved"
             return Failure(
-                entry=entry, outcome=Outcome.UNCHANGED, detail=detail, exchange=_resting(was)
+                entry=entry,
+                outcome=Outcome.UNCHANGED,
+                detail=detail,
+                exchange=_resting(was, entry.url),
             )
         return None
 
@@ -95,14 +98,14 @@ class Revisits:
         if html is None:
             return None
         charset = media.charset(was.content_type) if was.content_type else None
-        return Page(entry=entry, exchange=_resting(was), body=html, charset=charset)
+        return Page(entry=entry, exchange=_resting(was, entry.url), body=html, charset=charset)
 
 
-def _resting(was: Remembered) -> Exchange:
+def _resting(was: Remembered, url: str) -> Exchange:
     """Return the earlier answer that a page rests on, as one for which nothing was asked."""
     return Exchange(
         attempts=0,
-        final_url=was.final_url,
+        final_url=was.final_url or url,
         content_type=was.content_type,
         etag=was.etag,
         last_modified=was.last_modified,

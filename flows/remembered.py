@@ -1,6 +1,6 @@
 """What earlier runs know of the stored pages of a site, so that this one asks for little.
 
-One row for each page of the corpus, found by the hash of its URL: some 200 bytes a page.
+One row for each page of the corpus, found by the hash of its URL: some 250 bytes a page.
 """
 
 import hashlib
@@ -58,6 +58,7 @@ class Remembered:
     etag: str | None = None
     last_modified: str | None = None
     final_url: str | None = None
+    """Where the answer came from, when that was another address."""
     content_type: str | None = None
     fetched_at: datetime | None = None
     lastmod: datetime | None = None
@@ -145,7 +146,21 @@ def memory(
         array("Q", (hashes[at] for at in order)), array("Q", (contents[at] for at in order))
     )
     rows = pa.table(columns).take(pa.array(order, pa.int64())).combine_chunks()
-    return Memory(before, rows, trusts_lastmod, withheld)
+    return Memory(before, _slim(rows), trusts_lastmod, withheld)
+
+
+def _slim(rows: pa.Table) -> pa.Table:
+    """Return the rows without what they say over and over."""
+    url: Column = rows["url"]
+    final: Column = rows["final_url"]
+    elsewhere = pc.if_else(pc.equal(final, url), pa.scalar(None, pa.string()), final)
+    slim = {"final_url": elsewhere}
+    for name in ("content_type", "sitemap", "last_modified"):
+        column: Column = rows[name]
+        slim[name] = pc.dictionary_encode(column)
+    for name, values in slim.items():
+        rows = rows.set_column(rows.column_names.index(name), name, values)
+    return rows
 
 
 def _hashes(column: Column) -> list[int]:
