@@ -85,10 +85,16 @@ def heading(found: Survey, inner: HtmlElement, title: str | None) -> HtmlElement
         return titles[0]
     for near in (inside, free):
         named = next((e for e in near if _alike(e, told)), None)
-        first = next((e for e in near if e.tag == "h1"), None)
+        own = near if near is inside else [e for e in near if not _is_link(found, e)]
+        first = next((e for e in own if e.tag == "h1"), None)
         if named is not None or first is not None:
             return first if named is None else named
     return None
+
+
+def _is_link(found: Survey, element: HtmlElement) -> bool:
+    """Tell whether a heading is a link, as a site's name is."""
+    return found.linked(element) == found.words(element)
 
 
 def is_within(found: Survey, element: HtmlElement, outer: HtmlElement) -> bool:
@@ -98,8 +104,8 @@ def is_within(found: Survey, element: HtmlElement, outer: HtmlElement) -> bool:
 
 
 def _unlinked(found: Survey, headings: list[HtmlElement]) -> list[HtmlElement]:
-    """Return the headings that are no links, as a site's name is one, or all where all are."""
-    return [e for e in headings if found.linked(e) < found.words(e)] or headings
+    """Return the headings that are no links, or all where all are."""
+    return [e for e in headings if not _is_link(found, e)] or headings
 
 
 def around(inner: HtmlElement, title: HtmlElement, trimming: Trimming) -> HtmlElement | None:

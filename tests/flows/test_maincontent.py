@@ -78,6 +78,15 @@ def test_the_heading_of_a_page_is_found_above_its_text(
     assert text(html).startswith(expected)
 
 
+def test_the_name_of_the_site_is_not_the_heading_of_a_page() -> None:
+    html = (
+        '<html><title>Why</title><body><div><h1><a href="/">Harbour</a></h1></div>'
+        f"<div><h2>What others say</h2><p>{PROSE * 9}</p></div></body>"
+    )
+
+    assert text(html).startswith("## What others say")
+
+
 def test_a_quote_keeps_who_said_it() -> None:
     quote = f"<blockquote><p>{PROSE * 2}</p><p>Ann</p></blockquote>"
     kept = text(f"<title>T</title><body><main><h1>T</h1><p>{PROSE * 9}</p>{quote}</main></body>")
