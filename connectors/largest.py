@@ -30,12 +30,16 @@ def is_large(page: Page) -> bool:
 
 def give_back(page: Page) -> None:
     """Give the system what a page took; the allocator of glibc keeps it otherwise."""
-    if len(page.body) < LITTERING:
-        return
+    if len(page.body) >= LITTERING:
+        trim()
+
+
+def trim() -> None:
+    """Give the system what nobody uses any more."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim:
-        trim(0)
+    malloc_trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if malloc_trim:
+        malloc_trim(0)
 
 
 class OneAtATime(Generic[T]):

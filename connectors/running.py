@@ -15,7 +15,7 @@ from bytewax.dataflow import Dataflow
 from bytewax.inputs import Source
 from bytewax.outputs import Sink
 
-from connectors import demo, engine, logs
+from connectors import demo, engine, largest, logs
 from connectors.cluster import told
 from connectors.crawls import Crawls
 from connectors.dataset import Dataset, Run
@@ -132,6 +132,7 @@ class Host:
         index = self._catch_up(run)
         if run.is_complete:
             self._say_complete(run, index)
+        largest.trim()  # the next cycle need not find its memory in pieces
 
     def open(self, *, waits: bool = False) -> Run:
         """Take up the run that was left unfinished, or begin one; ends the process in one line.
