@@ -29,6 +29,16 @@ def test_markdown_keeps_the_structure_of_a_page(kind: str) -> None:
     assert {part: score for part, score in scores.items() if score < FLOORS[kind][part]} == {}
 
 
+@pytest.mark.parametrize(
+    "path", sorted((DATA / "whole").glob("*.html")), ids=lambda path: path.stem
+)
+def test_a_whole_page_is_this_markdown_and_no_other(path: Path) -> None:
+    document = content.extract(page(path.read_text(), URL))
+
+    assert isinstance(document, Document)
+    assert document.markdown == path.with_suffix(".md").read_text().rstrip("\n")
+
+
 def test_each_page_has_its_floor() -> None:
     assert set(FLOORS) == {path.stem for path in (DATA / "pages").glob("*.html")}
 
