@@ -29,7 +29,7 @@ class IndexSettings:
     api_key: Secret = NONE
     """Key of the endpoint of `openai`; shown nowhere."""
     dimensions: int = 0
-    """Length of the vectors; 0 = the model's own (`hashing`: 384)."""
+    """Length of the vectors; 0 = the model's own (`hashing`: 1,024)."""
     batch: int = 128
     """Most texts of one request to the endpoint, or of one call of the model."""
     workers: int = 2

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from flows import settings
+from flows import index_settings, settings
 
 ROOT = Path(settings.__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -77,3 +77,13 @@ def test_every_module_that_is_named_exists() -> None:
         )
         for path in named:
             assert (ROOT / path).exists(), f"{page.name} names {path}"
+
+
+def test_the_settings_of_the_index_are_what_the_code_says() -> None:
+    text = (ROOT / "docs" / "indexing.md").read_text(encoding="utf-8")
+    table = [line for line in text.splitlines() if line.startswith("| `INDEX_") and "` |" in line]
+    knobs = settings.names(index_settings.IndexSettings, index_settings.PREFIX)
+
+    assert [line for line in table if line.count("|") == 4] == [
+        row(name, knob) for name, knob in knobs.items()
+    ]

@@ -11,7 +11,8 @@ from typing import Final
 from flows.index_settings import IndexSettings
 from flows.steps import Space
 
-DIMENSIONS: Final = 384
+DIMENSIONS: Final = 1_024
+"""With fewer, words that share a place by chance drown those that texts share."""
 STEM: Final = 5
 """Letters of a word that count as well, so that `resumed` is near `resume`."""
 _WORD = re.compile(r"\w+")

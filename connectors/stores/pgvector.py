@@ -22,8 +22,11 @@ OLDEST: Final = (0, 8)
 PLAIN_DIMENSIONS: Final = 2_000
 HALF_DIMENSIONS: Final = 4_000
 """Longest vectors that HNSW indexes as they are, and in half precision (pgvector 0.8)."""
+FEWEST_CANDIDATES: Final = 200
 MOST_CANDIDATES: Final = 1_000
-"""Largest `hnsw.ef_search`."""
+"""Bounds of `hnsw.ef_search`: with fewer the nearest are missed, more pgvector does not take."""
+EXACT_ROWS = 10_000
+"""Below this number of rows every vector is compared: as fast, and the index misses some."""
 BUILD_MEMORY: Final = "256MB"
 _TOLD: Final = SCHEMAS["chunks"].names
 _TYPES: Final = {
@@ -139,15 +142,21 @@ class PgStore:
             f"ORDER BY {distance} LIMIT {int(count)}"
         )
         with self._asked() as database:
-            rows = _ask(database, sql, count, exact=False)
-            if len(rows) < count:  # the index gave up early, or there is no more
+            few = "SELECT reltuples < %s FROM pg_class WHERE oid = to_regclass(%s)"
+            exact = bool(database.execute(few, [EXACT_ROWS, self._name]).fetchone()[0])
+            rows = _ask(database, sql, count, exact=exact)
+            if len(rows) < count and not exact:  # the index gave up early, or there is no more
                 rows = _ask(database, sql, count, exact=True)
         return [Hit(score=row[-1], chunk=dict(zip(_TOLD, row[:-1], strict=True))) for row in rows]
 
     def tidy(self, *, done: bool) -> None:
         """Make the index of the vectors once the first load is done."""
         held = self.space()
-        if not done or held is None or held.dimension > HALF_DIMENSIONS:
+        if not done or held is None:
+            return
+        with self._asked() as database:
+            database.execute(self._sql("ANALYZE {table}"))
+        if held.dimension > HALF_DIMENSIONS:
             return
         left, right = _distance(held.dimension)
         kind = right.partition("(")[0]
@@ -241,7 +250,7 @@ def _ask(database: Any, sql: str, count: int, *, exact: bool) -> list[Any]:  # n
             database.execute("SET LOCAL enable_indexscan = off")
         else:
             database.execute("SET LOCAL hnsw.iterative_scan = strict_order")
-            candidates = min(max(2 * count, 40), MOST_CANDIDATES)
+            candidates = min(max(2 * count, FEWEST_CANDIDATES), MOST_CANDIDATES)
             database.execute(f"SET LOCAL hnsw.ef_search = {candidates}")
         found: list[Any] = database.execute(sql).fetchall()
         return found

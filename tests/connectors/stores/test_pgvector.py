@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from connectors import indexing
-from connectors.stores import Store, StoreError, open_store
+from connectors.stores import Store, StoreError, open_store, pgvector
 from flows.filters import Filter
 from flows.steps import Space
 from tests.chunked import EMBEDDER, SITE, SPACE, indexed, page
@@ -53,12 +53,18 @@ def plan(address: str, dimension: int, type_: str, column: str) -> str:
     ],
 )
 def test_vectors_have_an_hnsw_index_where_their_length_allows(
-    server: Server, dimension: int, type_: str, column: str, indexed_: bool
+    server: Server,
+    dimension: int,
+    type_: str,
+    column: str,
+    indexed_: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     address = server.address()
     space = Space(model="m", dimension=dimension)
     rows = page(f"{SITE}/", "one", "two")
     vectors = [[1.0] * dimension, [1.0, -1.0] * (dimension // 2)]
+    monkeypatch.setattr(pgvector, "EXACT_ROWS", 0)
     with closing(open_store(address)) as store:
         store.prepare(space)
         store.replace(SITE, [f"{SITE}/"], indexing.indexed(rows, vectors, space))
@@ -70,7 +76,10 @@ def test_vectors_have_an_hnsw_index_where_their_length_allows(
     assert [hit.chunk["text"] for hit in found] == ["two", "one"]
 
 
-def test_a_filter_that_few_rows_pass_finds_them_in_spite_of_the_index(store: Store) -> None:
+def test_a_filter_that_few_rows_pass_finds_them_in_spite_of_the_index(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pgvector, "EXACT_ROWS", 0)
     fill(store, 2_000)
     store.tidy(done=True)
     found = store.search(QUESTION, 10, [Filter("url", "in", (f"{SITE}/7", f"{SITE}/1999"))])
@@ -105,3 +114,15 @@ def test_a_connection_that_broke_is_one_fault_and_then_made_again(
 
     assert "\n" not in str(fault.value)
     assert store.sites() == {SITE}
+
+
+def test_with_and_without_the_index_the_nearest_is_found(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store, 300)
+    store.tidy(done=True)
+    for rows in (10_000, 0):
+        monkeypatch.setattr(pgvector, "EXACT_ROWS", rows)
+        [hit] = store.search(EMBEDDER.embed(["pears 123"])[0], 1)
+
+        assert hit.score == pytest.approx(1, abs=1e-5)
