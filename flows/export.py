@@ -16,7 +16,7 @@ from flows.schema import CORPUS
 from flows.shapes import SHAPES
 
 FORMATS: Final = {
-    "jsonl": "one JSON object a line, with every column but `html`",
+    "jsonl": "one JSON object a line, with every column that is not binary",
     "langchain": "the same, each object a `Document` of langchain-core",
     "llamaindex": "the same, each object a `TextNode` of llama-index-core",
     "huggingface": "a folder of Parquet files with a dataset card, for `datasets.load_dataset`",

@@ -8,7 +8,7 @@ from typing import Final
 
 from flows.records import Change
 from flows.schema import SCHEMAS, Row
-from flows.shapes import jsonable, source
+from flows.shapes import BINARY, jsonable, source
 
 VERSION: Final = 1
 """Of the layout below; raised when a key changes its name, type or meaning."""
@@ -16,7 +16,7 @@ VERSION: Final = 1
 PAGE: Final = [
     name
     for name in SCHEMAS["pages"].names
-    if name not in {"site", "url", "markdown", "html", "links", "structured"}
+    if name not in BINARY | {"site", "url", "markdown", "links", "structured"}
 ]
 """What a message says of the page as a whole; the rest is in the dataset."""
 CHUNK: Final = [

@@ -10,16 +10,20 @@ from decimal import Decimal
 from itertools import chain, pairwise
 from typing import Any, Final
 
-from flows.schema import Row
+import pyarrow as pa
+
+from flows.schema import CORPUS, SCHEMAS, Row
 
 Object = dict[str, Any]
 Shape = Callable[[Iterable[Row]], Iterator[Object]]
 """From rows in the order of the corpus to one object for each."""
 
-BINARY: Final = "html"
-"""The column that has no place in JSON."""
+BINARY: Final = frozenset(
+    column.name for name in CORPUS for column in SCHEMAS[name] if pa.types.is_binary(column.type)
+)
+"""Columns that have no place in JSON: `html` and what machines alone read."""
 
-_BULKY: Final = frozenset({BINARY, "links", "structured"})
+_BULKY: Final = BINARY | {"links", "structured"}
 """Columns that are content and not metadata; vector stores refuse metadata of their size."""
 _TEXTS: Final = ("text", "markdown")
 _TOLD: Final = ("title", "heading_path")
@@ -29,7 +33,7 @@ _TOLD: Final = ("title", "heading_path")
 def plain(rows: Iterable[Row]) -> Iterator[Object]:
     """Yield each row with its columns as JSON has them: times in ISO 8601, decimals as text."""
     for row in rows:
-        yield {name: jsonable(value) for name, value in row.items() if name != BINARY}
+        yield {name: jsonable(value) for name, value in row.items() if name not in BINARY}
 
 
 def langchain(rows: Iterable[Row]) -> Iterator[Object]:

@@ -43,8 +43,9 @@ def differing(
 ) -> Iterator[tuple[str, Change]]:
     """Yield each URL of two lists in order that differ in it, and how.
 
-    >>> list(differing([("a", "1"), ("b", "2"), ("c", "3")], [("b", "2"), ("c", "0"), ("d", "4")]))
-    [('a', 'new'), ('c', 'updated'), ('d', 'removed')]
+    >>> now, before = [("a", "1"), ("b", "2"), ("c", "3")], [("b", "2"), ("c", "0"), ("d", "4")]
+    >>> [f"{url} {change}" for url, change in differing(now, before)]
+    ['a new', 'c updated', 'd removed']
     """
     sides = merge(((*told, "now") for told in now), ((*told, "before") for told in before))
     for url, both in groupby(sides, itemgetter(0)):
