@@ -101,7 +101,8 @@ def _kept(tree: HtmlElement, page: Text) -> Survey:
     what calls itself an article.
     """
     found = words.survey(page, _extracted(tree, fast=True))
-    if found.own and ENOUGH * page.plain() <= found.own <= MUCH * page.plain():
+    much = page.has_menus() and found.own > MUCH * page.plain()
+    if found.own and found.own >= ENOUGH * page.plain() and not much:
         return found
     comments = not manner.is_article(tree)
     more = words.survey(page, _extracted(tree, fast=False, comments=comments))

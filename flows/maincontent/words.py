@@ -10,6 +10,8 @@ from lxml.html import HtmlElement
 
 SHINGLE = 4
 """Consecutive words by which a passage is recognized."""
+MENU = 3
+"""Words of a link below which, on average, a page's links are those of menus."""
 UNREAD = frozenset(
     "script style template svg button select textarea iframe canvas object head input".split()  # noqa: SIM905
 )
@@ -41,6 +43,12 @@ class Text:
     """Which of the words lie within an element; unread elements have none."""
     linked_before: list[int]
     """Words in links before each position."""
+    links: int
+    """Links that have words."""
+
+    def has_menus(self) -> bool:
+        """Tell whether the links are short, as those of menus are, and those of lists are not."""
+        return self.linked_before[-1] < MENU * self.links
 
     def plain(self) -> int:
         """Return how many words stand outside links."""
@@ -129,11 +137,11 @@ def read(root: HtmlElement) -> Text:
         start = starts.pop()
         if start >= 0:
             spans[element] = (start, len(words))
-            if element.tag == "a":
+            if element.tag == "a" and start < len(words):
                 links.append((start, len(words)))
         if element is not root and (text := element.tail):
             words += find(text)
-    return Text(root, words, spans, _before(links, len(words)))
+    return Text(root, words, spans, _before(links, len(words)), len(links))
 
 
 def _before(spans: Iterable[Span], size: int) -> list[int]:
