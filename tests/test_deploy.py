@@ -11,7 +11,7 @@ import pytest
 
 from flows import index_settings, publish_settings, settings
 
-ROOT = Path(settings.__file__).parents[1]
+ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 TOLD = [ROOT / "docs" / "running.md", *sorted(DEPLOY.iterdir())]
 KNOWN = {*settings.names(), *index_settings.names(), *publish_settings.names()}

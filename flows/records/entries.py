@@ -1,0 +1,190 @@
+"""URLs on their way to be decided on: who names them, and what is said of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import compress
+from typing import Any, NamedTuple, Self
+
+from flows.records.words import Method, Outcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attribution:
+    """Where a URL was declared, and how that place was found."""
+
+    method: Method
+    sitemap: str | None = None
+    """The sitemap that declared it; None for links."""
+    referrer: str | None = None
+    """The page that linked it; None for sitemap entries."""
+    depth: int = 0
+    """Sitemap nesting for entries, link distance from a declared page for links."""
+    phase: int = 1
+    """1 static, 2 rendered, 3 inferred."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternate:
+    """One `hreflang` alternate of a page."""
+
+    lang: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One link of a page: its target as an absolute URL, and its `rel` words."""
+
+    url: str
+    rel: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One declared or linked URL, canonical where it can be; `site` is the site's start origin."""
+
+    site: str
+    url: str
+    attribution: Attribution
+    lastmod: datetime | None = None
+    """Aware, UTC; None when absent or unreadable. A hint: sites write anything here."""
+    lastmod_raw: str | None = None
+    changefreq: str | None = None
+    priority: float | None = None
+    """0.0 to 1.0 as declared; None, not 0.5, when absent."""
+    alternates: tuple[Alternate, ...] = ()
+    ai_signals: str | None = None
+    """What robots.txt says of the use of the site's pages by AI, as `flows.signals` writes it."""
+
+
+class Declared(NamedTuple):
+    """What a list says of one URL."""
+
+    url: str
+    """Canonical; the text as written, or its beginning, when `invalid`."""
+    lastmod: datetime | None = None
+    """Aware, UTC; None when absent or unreadable."""
+    lastmod_raw: str | None = None
+    changefreq: str | None = None
+    priority: float | None = None
+    """0.0 to 1.0 as declared; None, not 0.5, when absent."""
+    alternates: tuple[Alternate, ...] = ()
+    invalid: bool = False
+    """No http URL can be made of `url`."""
+
+
+class Columns(NamedTuple):
+    """What a list says of many URLs: the fields of `Declared`, column by column."""
+
+    url: Sequence[str]
+    lastmod: Sequence[datetime | None]
+    lastmod_raw: Sequence[str | None]
+    changefreq: Sequence[str | None]
+    priority: Sequence[float | None]
+    alternates: Sequence[tuple[Alternate, ...]]
+    invalid: Sequence[bool]
+
+    @classmethod
+    def of(cls, declared: Iterable[Declared]) -> "Columns":
+        """Return what is declared one by one."""
+        rows = tuple(declared)
+        return cls._make(zip(*rows, strict=True) if rows else ((),) * len(cls._fields))
+
+    def each(self, change: Callable[[Sequence[Any]], Sequence[Any]]) -> "Columns":
+        """Return what becomes of the columns."""
+        return Columns._make(map(change, self))
+
+    def rows(self) -> Iterator[Declared]:
+        """Yield what is declared of each URL."""
+        return map(Declared._make, zip(*self, strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entries:
+    """URLs that one list declares, some hundred at a time: one by one they cost ten times as much.
+
+    Each is what an `Entry` is, and iterating gives it.
+    """
+
+    site: str
+    attribution: Attribution
+    declared: Columns
+    ai_signals: str | None = None
+    """As in `Entry`."""
+
+    def __len__(self) -> int:
+        """Return how many they are."""
+        return len(self.declared.url)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Yield them one by one."""
+        return map(self._entry, self.declared.rows())
+
+    def where(self, chosen: Sequence[bool]) -> Self:
+        """Return those that are chosen."""
+        if all(chosen):
+            return self
+        return replace(self, declared=self.declared.each(lambda c: tuple(compress(c, chosen))))
+
+    def first(self, count: int) -> Self:
+        """Return the first of them."""
+        return replace(self, declared=self.declared.each(lambda c: c[:count]))
+
+    def after(self, count: int) -> Self:
+        """Return all but the first of them."""
+        return replace(self, declared=self.declared.each(lambda c: c[count:]))
+
+    def _entry(self, one: Declared) -> Entry:
+        return Entry(
+            site=self.site,
+            url=one.url,
+            attribution=self.attribution,
+            lastmod=one.lastmod,
+            lastmod_raw=one.lastmod_raw,
+            changefreq=one.changefreq,
+            priority=one.priority,
+            alternates=one.alternates,
+            ai_signals=self.ai_signals,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """A URL that is known already, named again; folded into its row when the run ends."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sightings:
+    """URLs of one list that are known already: as many `Sighting`s."""
+
+    entries: Entries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """URLs of one list that leave for one reason before a request: as many `Failure`s."""
+
+    entries: Entries
+    outcome: Outcome
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What a site permits: emitted once by its source, before its first entry."""
+
+    site: str
+    origin: str
+    """Where its pages live: `site`, or what the start URL turned out to be."""
+    robots: str | None = None
+    """robots.txt as text; None when nothing may be fetched because it could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllDeclared:
+    """A site has named its last URL: emitted once by its source, after its last entry."""
+
+    site: str
