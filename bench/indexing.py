@@ -30,7 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from connectors import indexing, stores
 from connectors.indexing import reports
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from tests import postgres
 
 CHANGED = 0.05

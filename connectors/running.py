@@ -28,10 +28,10 @@ from connectors.stopping import STOP
 from connectors.web import RequestSink, ResponseSource
 from connectors.webhook import Webhook
 from flows import cycles, index_report, report, urls
-from flows.index_settings import IndexSettings
 from flows.operators import Pool
 from flows.records import Failure, Page, Reading
 from flows.settings import Settings, Site, package_version
+from flows.settings.index import IndexSettings
 
 logger = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from bytewax.dataflow import Dataflow
 
 from connectors.indexing import Pages, running
 from connectors.indexing.running import Ends
-from flows.index_settings import names
 from flows.operators import offload
 from flows.settings import manual
+from flows.settings.index import names
 
 COMMAND = "python -m bytewax.run flows.index"
 

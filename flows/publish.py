@@ -11,8 +11,8 @@ from bytewax.dataflow import Dataflow
 
 from connectors.publishing import running
 from connectors.publishing.running import Ends
-from flows.publish_settings import names
 from flows.settings import manual
+from flows.settings.publish import names
 
 COMMAND = "python -m bytewax.run flows.publish"
 

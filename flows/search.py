@@ -15,7 +15,7 @@ from typing import Final
 from connectors import indexing
 from connectors.stores import Hit
 from flows import filters
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 
 WIDTH: Final = 96
 LINES: Final = 8

@@ -12,8 +12,8 @@ from connectors import indexing, stores
 from connectors.indexing.ends import Embedding
 from connectors.indexing.running import Work, ends
 from flows import index, steps
-from flows.index_settings import IndexSettings
 from flows.secret import Secret
+from flows.settings.index import IndexSettings
 
 
 class Counting:

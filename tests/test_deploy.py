@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from flows import index_settings, publish_settings, settings
+from flows import settings
+from flows.settings import index, publish
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
 TOLD = [ROOT / "docs" / "running.md", *sorted(DEPLOY.iterdir())]
-KNOWN = {*settings.names(), *index_settings.names(), *publish_settings.names()}
+KNOWN = {*settings.names(), *index.names(), *publish.names()}
 
 
 @pytest.mark.parametrize("path", TOLD, ids=lambda path: path.name)

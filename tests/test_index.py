@@ -18,7 +18,7 @@ from connectors import indexing
 from connectors.embedders.hashing import Hashing
 from connectors.stores import open_store
 from flows import report, search
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from tests.chunked import SITE, page, publish
 from tests.flowing import ingested
 from tests.indexer import held, run, settings, wanted

@@ -18,8 +18,8 @@ from connectors.publishing import ends
 from connectors.publishing.ends import Work
 from connectors.publishing.running import Desk, Ends
 from flows.publish import build, flow
-from flows.publish_settings import PublishSettings
 from flows.records import Reading
+from flows.settings.publish import PublishSettings
 from tests import corpora, samples
 from tests.flowing import corpus, environment, ingested
 from tests.kafka import Broker

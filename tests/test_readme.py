@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from flows import index_settings, settings
+from flows import settings
+from flows.settings import index
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -82,7 +83,7 @@ def test_every_module_that_is_named_exists() -> None:
 def test_the_settings_of_the_index_are_what_the_code_says() -> None:
     text = (ROOT / "docs" / "indexing.md").read_text(encoding="utf-8")
     table = [line for line in text.splitlines() if line.startswith("| `INDEX_") and "` |" in line]
-    knobs = settings.names(index_settings.IndexSettings, index_settings.PREFIX)
+    knobs = settings.names(index.IndexSettings, index.PREFIX)
 
     assert [line for line in table if line.count("|") == 4] == [
         row(name, knob) for name, knob in knobs.items()

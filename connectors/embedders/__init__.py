@@ -1,14 +1,14 @@
 """Who makes vectors of texts, behind one small contract.
 
 A further embedder is one module of its name with a class that keeps the contract of `Embedder` and
-a function `open`, and its name in `flows.index_settings.EMBEDDERS`.
+a function `open`, and its name in `flows.settings.index.EMBEDDERS`.
 """
 
 import importlib
 from collections.abc import Sequence
 from typing import Protocol
 
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from flows.steps import Space
 
 

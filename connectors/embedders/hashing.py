@@ -8,7 +8,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from flows.steps import Space
 
 DIMENSIONS: Final = 1_024

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from connectors import stores
 from connectors.embedders import EmbeddingError
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from flows.steps import Space
 
 MOST_TEXTS: Final = 32

@@ -13,8 +13,8 @@ import httpx
 
 from connectors.embedders import EmbeddingError
 from flows import politeness
-from flows.index_settings import IndexSettings
 from flows.secret import Secret
+from flows.settings.index import IndexSettings
 from flows.steps import Space
 
 TRIES: Final = 5

@@ -17,8 +17,8 @@ from connectors.indexing.claims import Claims
 from connectors.stores import Hit, Store, StoreError
 from flows import steps
 from flows.filters import Filter
-from flows.index_settings import IndexSettings
 from flows.schema import conform
+from flows.settings.index import IndexSettings
 from flows.steps import Difference, Space
 
 BATCH_ROWS: Final = 500

@@ -16,7 +16,7 @@ from connectors.embedders import Embedder
 from connectors.indexing import Pages, reports
 from connectors.indexing.rounds import Rounds
 from flows import steps
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 
 WAITING: Final = 32
 """Batches of pages that may wait to be embedded; what comes on top of them is done when its site

@@ -10,7 +10,7 @@ from typing import Any
 from connectors import indexing, stores
 from connectors.dataset import files
 from connectors.indexing import Index
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 
 FOLDER = "index"
 FOOTER = 64 << 10

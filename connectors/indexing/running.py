@@ -20,9 +20,9 @@ from connectors.indexing.rounds import Rounds
 from connectors.progress import Progress
 from connectors.stopping import STOP, Stop
 from flows import index_report
-from flows.index_settings import IndexSettings
 from flows.operators import Pool
 from flows.settings import Settings
+from flows.settings.index import IndexSettings
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from connectors.publishing import differences
 from connectors.publishing.ledger import Ledger
 from flows.messages import Message
-from flows.publish_settings import PublishSettings, properties
+from flows.settings.publish import PublishSettings, properties
 
 logger = logging.getLogger(__name__)
 

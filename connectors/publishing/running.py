@@ -16,8 +16,8 @@ from connectors.dataset import contents, files
 from connectors.progress import Progress
 from connectors.publishing.ledger import Ledger
 from connectors.stopping import STOP, Stop
-from flows.publish_settings import PublishSettings
 from flows.settings import Settings
+from flows.settings.publish import PublishSettings
 
 if TYPE_CHECKING:
     from connectors.publishing.ends import Work

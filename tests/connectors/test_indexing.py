@@ -12,7 +12,7 @@ from connectors import indexing, stores
 from connectors.embedders.hashing import Hashing
 from connectors.indexing import reports
 from flows import index_report
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from tests.chunked import SITE, page, publish
 from tests.indexer import Counting, held, run, settings, wanted
 

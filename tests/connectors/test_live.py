@@ -16,7 +16,7 @@ from connectors.indexing.live import WAITING, Outlet
 from connectors.parquet import ParquetSink
 from connectors.stores import open_store
 from flows import index_report
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from tests import samples
 from tests.chunked import SITE, page, publish
 from tests.indexer import Counting, held, run, settings, wanted

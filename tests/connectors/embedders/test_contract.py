@@ -12,7 +12,7 @@ import pytest
 
 from connectors.embedders import Embedder, open_embedder
 from connectors.embedders.hashing import Hashing
-from flows.index_settings import IndexSettings
+from flows.settings.index import IndexSettings
 from tests.models import minilm
 
 AWKWARD = [
