@@ -18,7 +18,7 @@ from flows.schema import CORPUS, RETOLD, SCHEMAS, TABLES
 from flows.totals import Totals
 
 if TYPE_CHECKING:
-    from connectors.dataset import Run
+    from connectors.dataset.run import Run
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from flows.totals import Totals
 from flows.trust import Dates, Evidence
 
 if TYPE_CHECKING:
-    from connectors.dataset import Run
+    from connectors.dataset.run import Run
 
 logger = logging.getLogger(__name__)
 
