@@ -1,5 +1,6 @@
 """Reading one sitemap: as fast as it comes, as far as there is room, and telling how it was."""
 
+import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -65,8 +66,8 @@ class Reading:
         self._reader = reader = sitemaps.Reader(self._url, now=now, max_urls=most)
         async for piece in got:
             backlog.put(piece)
-            while self._crawl.has_room() and (items := self._next(reader, backlog)):
-                self._put(items)
+            while self._crawl.has_room() and self._step(reader, backlog):  # noqa: ASYNC110
+                await asyncio.sleep(0)  # a small piece may unpack to much: others have their turn
             if reader.stopped:
                 return
 
@@ -76,9 +77,9 @@ class Reading:
         if reader is None:
             await self._tell_missing(answer)
             return False
-        while items := self._next(reader, backlog):
+        while self._step(reader, backlog):
+            await asyncio.sleep(0)
             await self._crawl.room()
-            self._put(items)
         self._put(reader.close(complete=not isinstance(answer, Fault)))
         self._plan.children(self._candidate, self._children)
         self._plan.was_list(reader.entries - len(self._children))
@@ -90,15 +91,15 @@ class Reading:
         await self._tell_oddities(answer, reader)
         return is_sitemap
 
-    def _next(self, reader: sitemaps.Reader, backlog: Backlog) -> Items:
-        """Return some of what has come, nothing when there is no more."""
-        while True:
-            if items := next(filter(None, self._found), ()):
-                return items
-            data = b"" if reader.stopped else backlog.take()
-            if not data:
-                return ()
-            self._found = reader.stream(data)
+    def _step(self, reader: sitemaps.Reader, backlog: Backlog) -> bool:
+        """Read a little of what has come; say no when there is no more."""
+        items = next(self._found, None)
+        if items is not None:
+            self._put(items)
+            return True
+        data = b"" if reader.stopped else backlog.take()
+        self._found = reader.stream(data)
+        return bool(data)
 
     def _put(self, items: Items) -> None:
         for kind, some in groupby(items, type):

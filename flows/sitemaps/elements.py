@@ -263,6 +263,8 @@ class Elements:
     def _keep(self, text: Text) -> None:
         self._text = None
         resolved = self._references.resolve(text.whole) if text.whole is not None else None
+        if resolved is not None and text.is_cut and len(resolved) <= urls.MAX_LENGTH:
+            resolved = None  # what is left of it could be taken for a URL
         if self._entry and resolved is None:
             self._entry.spoiled = True
         elif self._entry and resolved is not None:

@@ -12,8 +12,8 @@ TEXTS = {
 }
 """The children of an entry whose text is read, by the name of the entry."""
 
-MAX_TEXT = urls.MAX_LENGTH + 1
-"""Characters of a text that are kept: one more than a URL may have."""
+MAX_TEXT = 8 * urls.MAX_LENGTH
+"""Characters of a text that are kept: the longest URL, each character of it as a reference."""
 
 PAGE_TYPES = ("text/html", "application/xhtml+xml")
 """Types of an Atom link that leads to a page."""
@@ -45,8 +45,9 @@ class Entry:
         return (same and name in TEXTS[self.name]) or (prefix, name) == ("dc", "date")
 
     def keep(self, name: str, text: str) -> None:
-        """Take the text of a child; the last of its name counts."""
-        self._texts[name] = text
+        """Take the text of a child; the last of its name counts, unless there is nothing in it."""
+        if text.strip() or name not in self._texts:
+            self._texts[name] = text
 
     def link(self, attributes: dict[str, str]) -> None:
         """Take the attributes of a `link`: an alternate of the page, or what the entry is of."""
@@ -100,10 +101,17 @@ class Text:
         self._spoiled = False
 
     def add(self, text: str) -> None:
-        """Take more of it, as far as it is kept."""
+        """Take more of it, as far as it is kept; space in front is not."""
+        if not self._size:
+            text = text.lstrip()
         if self._size < MAX_TEXT:
             self._pieces.append(text[: MAX_TEXT - self._size])
-            self._size += len(text)
+        self._size += len(text)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more than is kept."""
+        return self._size > MAX_TEXT
 
     def spoil(self) -> None:
         """Take note that something is missing."""

@@ -12,8 +12,9 @@ from typing import Any
 NAMES = ("loc", "lastmod", "changefreq", "priority")
 """The texts of an entry."""
 
-FEW, MANY = 1 << 11, 1 << 16
-"""Characters that are looked at together: the more, the longer all of it has been plain."""
+FEW, MANY = 1 << 9, 1 << 16
+"""Characters that are looked at together: the more, the longer all of it has been plain, and none
+where something else comes in between, lest they be looked at again and again."""
 
 _ALTERNATE = re.compile(
     r"<[\w.\-]+:link\s+rel=[\"']alternate[\"']\s+hreflang=[\"']([^\"'<>&]*)[\"']"
@@ -32,20 +33,22 @@ class Plain:
     def __init__(self, prefix: str) -> None:
         """Prepare for a prefix, empty for none."""
         self._all, self._one = _expressions(prefix)
-        self._window = FEW
+        self._begin = f"<{prefix}:url>" if prefix else "<url>"
+        self._window = 0
 
     def entries(self, text: str, at: int) -> list[tuple[str, ...]]:
         """Return some entries that follow each other from `at`; none when what is there is not."""
+        one = self._one(text, at) if text.startswith(self._begin, at) else None
+        if one is None:
+            self._window = 0
+            return []
         found: list[tuple[str, ...]] = self._all(text, at, at + self._window)
-        if text.startswith("".join([entry[0] for entry in found]), at):
-            self._window = min(2 * self._window, MANY)
-        else:  # something else stands between them: little is looked at until it is past
-            self._window = FEW
+        if not text.startswith("".join([entry[0] for entry in found]), at):
             found = list(_adjacent(text, at, found))
-        if found:
-            return found
-        one = self._one(text, at)
-        return [one.groups("")] if one else []
+            self._window = 0
+        else:
+            self._window = min(2 * self._window, MANY) or FEW
+        return found or [one.groups("")]
 
 
 def _adjacent(text: str, at: int, found: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
@@ -61,7 +64,7 @@ def _expressions(prefix: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     own = re.escape(f"{prefix}:") if prefix else ""
     foreign = rf"(?!{own})[\w.\-:]+" if prefix else r"[\w.\-]+:[\w.\-]+"
     texts = "|".join(
-        rf"<{own}{name}>([^<{'' if name == 'loc' else '&'}]{{0,4096}}+)</{own}{name}>\s*+"
+        rf"<{own}{name}>(?!\s*<)([^<{'' if name == 'loc' else '&'}]{{1,4096}}+)</{own}{name}>\s*+"
         for name in NAMES
     )
     inner = rf"(?:<(?P<i>(?![\w.\-]+:link\b){foreign}){_rest('[^<]*+', 'i')}[^<]*+)*+"

@@ -419,6 +419,37 @@ def test_more_than_50_000_urls_are_read_and_reported() -> None:
     assert reader.complete
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        pytest.param(" http://127.0.0.1/" + "x" * 70_000, id="after a space"),
+        pytest.param("http://127.0.0.1/" + "&#120;" * 17_000, id="of references"),
+        pytest.param("http://127.0.0.1/?" + "a&amp;" * 40_000, id="of ampersands"),
+        pytest.param("http://127.0.0.1/" + "x" * 200_000, id="very long"),
+    ],
+)
+def test_an_address_that_is_too_long_is_never_shortened_to_one(address: str) -> None:
+    found, reader = read(urlset(f"<url><loc>{address}</loc></url>"))
+
+    assert found == []
+    assert "loc_invalid" in kinds(reader)
+
+
+def test_long_spellings_of_good_addresses_are_read() -> None:
+    spelt, late = "/" + "&#120;" * 5_000 + "end", " " * 17_000 + "/ok"
+    found, reader = read(urlset(*(f"<url><loc>{a}</loc></url>" for a in (spelt, late))))
+
+    assert found == ["x" * 5_000 + "end", "ok"]
+    assert reader.complete
+
+
+@pytest.mark.parametrize("rest", ["<loc/>", "<loc></loc>", "<loc> </loc>"])
+def test_an_empty_address_beside_one_costs_nothing(rest: str) -> None:
+    found, _ = read(urlset(f"<url><loc>https://docs.example.org/1</loc>{rest}</url>"))
+
+    assert found == ["1"]
+
+
 def test_what_is_more_than_asked_for_is_left_and_reported() -> None:
     reader = reading.Reader(URL, max_urls=10)
     pieces = ["<urlset>", *("".join(loc(f"{at}{n}") for n in range(9)) for at in range(50))]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from flows import sitemaps
 from flows.records import Columns
+from flows.sitemaps.plain import Plain
 
 URL = "https://docs.example.org/maps/all.xml"
 
@@ -192,3 +193,25 @@ def test_what_never_ends_is_not_kept(spoiled: bytes) -> None:
 
     assert held < 200_000
     assert not reader.complete
+
+
+@pytest.mark.parametrize("between", ["<!-- -->", "< ", "<a/>", "<url id='1'/>"])
+def test_what_stands_between_plain_entries_is_not_looked_at_again_and_again(between: str) -> None:
+    text = "".join(f"<url><loc>http://a.test/{n}</loc></url>{between}" for n in range(2_000))
+    quick = Plain("")
+    looked, every = [0], quick._all
+
+    def counted(*where: object) -> list[tuple[str, ...]]:
+        found: list[tuple[str, ...]] = every(*where)
+        looked[0] += len(found)
+        return found
+
+    quick._all = counted
+    at = read_entries = 0
+    while at < len(text):
+        entries = quick.entries(text, at)
+        read_entries += len(entries)
+        at += sum(len(entry[0]) for entry in entries) or len(between)
+
+    assert read_entries == 2_000
+    assert looked[0] < 2 * read_entries
