@@ -18,6 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from connectors.aliases import Aliases
+from connectors.dataset.run import Spent
 from connectors.guest import Guest
 from connectors.loop import EventLoop
 from connectors.revisits import Revisits
@@ -90,6 +91,7 @@ class Crawl:
         guest_of: Callable[[str], Guest],
         held: Held,
         committed: set[int],
+        spent: Spent = Spent(),  # noqa: B008  # a constant
         revisits: Revisits | None = None,
         unread: Iterable[int] = (),
         fetches: bool = True,
@@ -98,6 +100,7 @@ class Crawl:
         """Prepare a crawl; nothing is asked yet.
 
         `committed` are the hashes of URLs whose rows an earlier start of this run has written,
+        `spent` is what they have used of the page budget,
         `revisits` knows the pages that are stored; those that are `unread` have a row already
         and were not read for it.
         `fetches` says whether admitted URLs are asked for, `reads` whether the pages that come
@@ -112,6 +115,8 @@ class Crawl:
         self.ended = False
         self._held = held
         self._loop = loop
+        self.spent = spent.pages
+        """Pages of the budget that earlier starts of this run have used."""
         self._committed = committed
         self._fetches = fetches
         self._reads = reads
@@ -128,7 +133,7 @@ class Crawl:
         self._rows = len(committed)
         self._aliases = Aliases(committed)
         self._notes = 0
-        self._over_budget = False
+        self._over_budget = spent.is_over
         self._waiting = 0
         self._trapped: Counter[str] = Counter()
         self._said_all = False
@@ -165,7 +170,7 @@ class Crawl:
         self._issued += entries
         self._taken += entries
         self._notes += sum(isinstance(item, SitemapRead | Alert) for item in batch)
-        return batch
+        return [part for item in batch for part in self._apart(item)]
 
     def settle(self, decisions: Iterable[Decision]) -> None:
         """Take decisions back out of the dataflow; what is admitted is fetched."""
@@ -219,33 +224,44 @@ class Crawl:
 
     def _settle(self, decision: Entry | Entries | Failure | LeftOut) -> None:
         """Count the rows that will come of a decision; what it admits is asked for."""
-        new = self._without_row(decision)
-        self._rows += len(new)
+        entries = _entries_of(decision)
+        self._rows += len(entries)
         if isinstance(decision, Failure | LeftOut):
             trap = decision.trap if isinstance(decision, Failure) else None
             if trap:
                 self._trapped[trap] += 1
-            elif new and decision.outcome is Outcome.BUDGET:
+            elif decision.outcome is Outcome.BUDGET:
                 self._over_budget = True
         elif self._fetches:
-            self._pending += len(new)
-            for entry in new:
+            self._pending += len(entries)
+            for entry in entries:
                 self._aliases.know(entry.url)
                 self._loop.call(self.visits.add, entry)
 
-    def _without_row(self, decision: Entry | Entries | Failure | LeftOut) -> Entries | list[Entry]:
-        """Return the entries of a decision of which an earlier start has written no row."""
-        entries = _entries_of(decision)
-        if not self._committed:
-            return entries
-        return [e for e in entries if urls.hash64(schema.clean(e.url)) not in self._committed]
+    def _apart(self, item: Discovered) -> Iterable[Discovered]:
+        """Yield something found, apart what has its row from an earlier start of this run."""
+        if isinstance(item, Entry):
+            yield self._marked(item)
+        elif isinstance(item, Entries) and self._committed:
+            known = list(map(self._has_row, item.declared.url))
+            new = item.where([not had for had in known])
+            yield from filter(len, (new, replace(item.where(known), has_row=True)))
+        else:
+            yield item
+
+    def _marked(self, entry: Entry) -> Entry:
+        had = bool(self._committed) and self._has_row(entry.url)
+        return replace(entry, has_row=True) if had else entry
+
+    def _has_row(self, url: str) -> bool:
+        return urls.hash64(schema.clean(url)) in self._committed
 
     def _returned(self, answer: Answer) -> Iterable[Answer | Entry]:
         if isinstance(answer, Page) and self._reads and self._aliases.hold(answer):
             self._pending += 1
             if self.revisits is not None and self.revisits.has_moved(answer):
                 self._issued += 1
-                yield discovery.moved(answer)
+                yield self._marked(discovery.moved(answer))
         else:
             yield from self._handed_over(answer)
 
@@ -256,7 +272,7 @@ class Crawl:
             self._unread.add(urls.hash64(answer.entry.url))
         entries = discovery.linked(answer) if self.settings.links else []
         self._issued += len(entries)
-        yield from entries
+        yield from map(self._marked, entries)
         if self._reads:
             yield answer
 

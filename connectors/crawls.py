@@ -104,6 +104,7 @@ class Crawls:
             guest_of=lambda origin: self._guest(site, origin),
             held=self._held,
             committed=self._run.committed_urls(site.origin),
+            spent=self._run.spent(site.origin),
             revisits=self._revisits(site.origin),
             unread=self._run.unread(site.origin) if self._reads else (),
             fetches=self._fetches,

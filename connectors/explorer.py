@@ -69,7 +69,9 @@ class _Explorer:
         if home is not None and (onward := await self._moved(home)):
             text = await self._move(onward)
             home = await self._home() if text is not None else None
-        await self._crawl.put(Rules(site=self._site, origin=self._origin, robots=text))
+        spent = self._crawl.spent
+        rules = Rules(site=self._site, origin=self._origin, robots=text, spent=spent)
+        await self._crawl.put(rules)
         if text is None:
             return
         await self._committed_links()

@@ -131,6 +131,8 @@ class _Admit(_Stateless):
             self._gate.follow(value)
         elif isinstance(value, AllDeclared):
             yield from self._end_waiting()
+        elif isinstance(value, Entry | Entries) and value.has_row:
+            yield self._recalled(value)
         elif isinstance(value, Entry):
             yield self._first_word(value)
         elif isinstance(value, Entries):
@@ -142,6 +144,12 @@ class _Admit(_Stateless):
             yield from self._again(value)
         else:
             yield value
+
+    def _recalled(self, value: Entry | Entries) -> Repeats:
+        entries = value if isinstance(value, Entries) else [value]
+        for entry in entries:
+            self._gate.recall(entry)
+        return Repeats(len(entries))
 
     def _counted(self, decide: Callable[[], Iterable[Decision]]) -> Iterator[Decision]:
         """Yield decisions on lists, and how many more or fewer of their URLs wait for one."""

@@ -83,7 +83,8 @@ class Gate:
             self._rulebook = robots.Rulebook(rules.robots, self._settings.product_token)
         self._allow = _compiled(site.allow if site else ())
         self._deny = _compiled(site.deny if site else ())
-        self._left = self._settings.page_budget(site) or -1
+        budget = self._settings.page_budget(site)
+        self._left = max(0, budget - rules.spent) if budget else -1
         self._links_left = self._left // LINKS_SHARE if self._left > 0 else -1
         self._shares = Shares(self._left)
         self._signals = signals.of_robots(self._rulebook.content_signal)
@@ -99,6 +100,11 @@ class Gate:
         chosen, rest = self._shares.deal(self._left)
         self._left -= together(chosen)
         return [*filter(len, chosen), *map(_too_many, rest)]
+
+    def recall(self, entry: Entry) -> None:
+        """Hear of a URL on which an earlier start of the run has decided, its budget paid for."""
+        if entry.attribution.method in LINKED:
+            self._traps.count(entry)
 
     def decide(self, entry: Entry) -> Entry | Failure:
         """Return the entry when it may be fetched, or the failure that says why not."""

@@ -1,12 +1,17 @@
 """A page budget on a site that declares far more: few requests, spread over its newest pages."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.flowing import ingested, newest
+from tests.flowing import INGEST, environment, ingested, newest
 from tests.loopback import NAMESPACE, Answer, Site, page
 
 FILES = 8
@@ -29,7 +34,8 @@ def answers(origin: str) -> Mapping[str, Answer]:
             f'<sitemapindex xmlns="{NAMESPACE}">{listed}</sitemapindex>'.encode(), "application/xml"
         ),
         **{f"/{f}.xml": urlset(origin, f) for f in files},
-        **{f"/{f}/{n}": page(f"{f} {n}") for f in files for n in range(PAGES)},
+        **{f"/{f}/{n}": page(f"{f} {n}", f"/more/{f}/{n}") for f in files for n in range(PAGES)},
+        **{f"/more/{f}/{n}": page(f"more {f} {n}") for f in files for n in range(PAGES)},
     }
 
 
@@ -72,3 +78,25 @@ def test_a_budget_that_is_not_reached_changes_nothing(site: Site, tmp_path: Path
     assert Counter(row["outcome"] for row in rows) == {"ok": FILES * PAGES}
     assert "/llms.txt" in site.log
     assert "sitemap_budget" not in {row["kind"] for row in newest(tmp_path, "alerts")}
+
+
+def test_a_run_that_is_killed_spends_its_budget_once_and_to_the_end(
+    site: Site, tmp_path: Path
+) -> None:
+    env = environment([site], tmp_path, INGEST_MAX_PAGES="60", INGEST_RATE="40")
+    with subprocess.Popen(
+        [sys.executable, "-m", *INGEST],
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as run:
+        while len(site.log) < 35 and run.poll() is None:
+            time.sleep(0.01)
+        os.killpg(run.pid, signal.SIGKILL)
+    ingested([site], tmp_path, INGEST_MAX_PAGES="60")
+
+    outcomes = Counter(row["outcome"] for row in newest(tmp_path, "urls"))
+    assert outcomes["ok"] == 60
+    assert outcomes.keys() == {"ok", "budget"}
+    assert "budget_stop" in {row["kind"] for row in newest(tmp_path, "alerts")}

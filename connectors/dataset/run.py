@@ -4,7 +4,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pyarrow as pa
 
@@ -12,7 +12,8 @@ from connectors.dataset import completion, corpus, files, merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.merging import Stored
 from connectors.dataset.recall import Recall
-from flows.records import Link, SiteEnd
+from flows.inventory import REFUSED
+from flows.records import Link, Outcome, SiteEnd
 from flows.remembered import SAME, Memory
 from flows.schema import NOTES, RETOLD, SCHEMAS, TABLES
 from flows.urls import hash64
@@ -32,6 +33,15 @@ class Outlet(Protocol):
 
     def end(self, stop: Callable[[], bool], *, last: bool = True) -> Mapping[str, Any] | None:
         """Wait until what was told is done, unless `stop` says so; the last one tells of it."""
+
+
+class Spent(NamedTuple):
+    """What a run has used of the page budget of a site."""
+
+    pages: int = 0
+    """URLs that were let in."""
+    is_over: bool = False
+    """Whether others were left out for want of it."""
 
 
 class Run:
@@ -102,6 +112,17 @@ class Run:
             for row in rows.to_pylist()
             if row["outcome"] in SAME
         }
+
+    def spent(self, site: str) -> Spent:
+        """Return what earlier starts of this run have used of the page budget of a site."""
+        source = Stored(paths=self._shard(site).paths("urls", site), site=site)
+        pages, is_over = 0, False
+        for rows in source.tables(["site", "outcome", "detail", "attempts"]):
+            for row in rows.to_pylist():
+                pages += row["outcome"] not in REFUSED or bool(row["attempts"])
+                is_trap = (row["detail"] or "").startswith("trap:")
+                is_over |= row["outcome"] == Outcome.BUDGET and not is_trap
+        return Spent(pages, is_over)
 
     def committed_links(self, site: str) -> Iterator[tuple[str, Link]]:
         """Yield page URL and link, for each link of the pages that have their row already."""

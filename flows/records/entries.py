@@ -56,6 +56,8 @@ class Entry:
     alternates: tuple[Alternate, ...] = ()
     ai_signals: str | None = None
     """What robots.txt says of the use of the site's pages by AI, as `flows.signals` writes it."""
+    has_row: bool = False
+    """An earlier start of this run has written its row: nothing is to be decided on it."""
 
 
 class Declared(NamedTuple):
@@ -111,7 +113,8 @@ class Entries:
     attribution: Attribution
     declared: Columns
     ai_signals: str | None = None
-    """As in `Entry`."""
+    has_row: bool = False
+    """Both as in `Entry`, and true of all of them."""
 
     def __len__(self) -> int:
         """Return how many they are."""
@@ -146,6 +149,7 @@ class Entries:
             priority=one.priority,
             alternates=one.alternates,
             ai_signals=self.ai_signals,
+            has_row=self.has_row,
         )
 
 
@@ -181,6 +185,8 @@ class Rules:
     """Where its pages live: `site`, or what the start URL turned out to be."""
     robots: str | None = None
     """robots.txt as text; None when nothing may be fetched because it could not be read."""
+    spent: int = 0
+    """Pages of the budget that earlier starts of the run have used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
