@@ -57,7 +57,8 @@ class LanceStore:
         stores.fits(space, self.capabilities)
         held = self.space()
         if held is None:
-            self._open = self._folder.create_table(self._name, schema=steps.schema(space))
+            made = self._folder.create_table(self._name, schema=steps.schema(space), exist_ok=True)
+            self._open = made
         elif held != space:
             raise stores.mismatch(f"{self._url} ({self._name})", held, space)
         elif set(self._table().schema.names) != set(steps.schema(space).names):

@@ -17,6 +17,8 @@ from flows.steps import Space
 SCAN_ROWS: Final = 8_192
 PATIENCE_S: Final = 10
 """Seconds that a server has to take a connection."""
+MAKING: Final = 0x5174_3A78
+"""Key of the lock under which tables are made: `IF NOT EXISTS` fails when two do so at once."""
 OLDEST: Final = (0, 8)
 """pgvector whose searches go on until a filter has found enough."""
 PLAIN_DIMENSIONS: Final = 2_000
@@ -73,7 +75,8 @@ class PgStore:
         held = self.space()
         if held is not None and held != space:
             raise stores.mismatch(f"table {self._name} of {stores.shown(self._url)}", held, space)
-        with self._asked() as database:
+        with self._asked() as database, database.transaction():
+            database.execute("SELECT pg_advisory_xact_lock(%s)", [MAKING])  # one after the other
             self._extend(database)
             self._make(database, space)
 

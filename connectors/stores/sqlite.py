@@ -61,18 +61,20 @@ class SqliteStore:
     def prepare(self, space: Space) -> None:
         """Make the table when it is missing; ValueError when it holds vectors of another space."""
         stores.fits(space, self.capabilities)
+        names = ", ".join(f'"{field.name}"' for field in steps.schema(space))
+        name, told = self._name, (space.model, space.dimension)
+        with self._asked() as file, file:  # others may do the same at this moment
+            make = f'CREATE TABLE IF NOT EXISTS "{name}"'
+            file.execute(f"{make} ({names}, PRIMARY KEY (site, chunk_id))")
+            for ending, key in (("page", "site, url"), ("text", "text_hash")):
+                index = f'"{name}_{ending}" ON "{name}" ({key})'
+                file.execute(f"CREATE INDEX IF NOT EXISTS {index}")
+            file.execute(f'CREATE TABLE IF NOT EXISTS "{name}_space" (model, dimension)')
+            first = f'SELECT 1 FROM "{name}_space"'  # noqa: S608
+            file.execute(f'INSERT INTO "{name}_space" SELECT ?, ? WHERE NOT EXISTS ({first})', told)
         held = self.space()
         if held is not None and held != space:
-            raise stores.mismatch(f"table {self._name}", held, space)
-        if held is None:
-            names = ", ".join(f'"{field.name}"' for field in steps.schema(space))
-            with self._asked() as file, file:
-                file.execute(f'CREATE TABLE "{self._name}" ({names}, PRIMARY KEY (site, chunk_id))')
-                file.execute(f'CREATE INDEX "{self._name}_page" ON "{self._name}" (site, url)')
-                file.execute(f'CREATE INDEX "{self._name}_text" ON "{self._name}" (text_hash)')
-                file.execute(f'CREATE TABLE "{self._name}_space" (model, dimension)')
-                told = (space.model, space.dimension)
-                file.execute(f'INSERT INTO "{self._name}_space" VALUES (?, ?)', told)  # noqa: S608
+            raise stores.mismatch(f"table {name}", held, space)
 
     def space(self) -> Space | None:
         """Return the space of the vectors that are stored; None when there is no table."""

@@ -54,6 +54,27 @@ def test_nothing_is_there_before_anything_is_written(store: Store) -> None:
     assert ask(store, "anything") == []
 
 
+def test_several_that_prepare_a_store_at_once_make_one_table(opened: Open) -> None:
+    made, start = [opened() for _ in range(4)], threading.Barrier(4)
+    faults: list[Exception] = []
+
+    def prepare(store: Store) -> None:
+        start.wait()
+        try:
+            store.prepare(SPACE)
+        except Exception as fault:  # whatever it is, it is told below
+            faults.append(fault)
+
+    threads = [threading.Thread(target=prepare, args=(store,)) for store in made]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert faults == []
+    assert {store.space() for store in made} == {SPACE}
+
+
 def test_every_column_comes_back_as_it_was_given(store: Store) -> None:
     rows = put(store, page(ONE, "first words", "second words"), page(TWO, "other words"))
 
