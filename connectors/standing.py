@@ -44,11 +44,14 @@ class Standing:
         self._site = site
         self._max_removed = max_removed
         self._memory = run.memory(site)
-        self._contents = Contents(run.stored(site), self._memory.contents())
+        stored = list(run.stored(site))
+        self._contents = Contents(stored, self._memory.contents())
         self._leaving: list[Decided] = []
         self._held: list[Reading] = []
         self._patient: dict[str, list[Reading]] = {}
         self._withheld: Alert | None = None
+        for url, content in stored:
+            self._leaves(url, content)
 
     @property
     def is_known(self) -> bool:
@@ -103,16 +106,19 @@ class Standing:
         return self._contents.has(reading.document.content_hash)
 
     def _page(self, reading: Reading) -> Iterator[Decided]:
+        self._leaves(reading.entry.url, reading.document.content_hash)
         if self._rival(reading) is not None and len(self._held) < MOST_HELD:
             self._held.append(reading)
-            return
-        yield from self._stored(reading)
-        at = self._memory.before.place(reading.entry.url)
-        if at is not None:
-            content = self._memory.before.contents[at]
-            if content != hash64(reading.document.content_hash):
-                self._contents.leaves(reading.entry.url, content)
+        else:
+            yield from self._stored(reading)
+        if self._memory.before.place(reading.entry.url) is not None:
             yield from self._settle()
+
+    def _leaves(self, url: str, content_hash: str) -> None:
+        """Hear what a page has now: what it had before is free, wherever its own may be stored."""
+        content = self._memory.before.content(url)
+        if content is not None and content != hash64(content_hash):
+            self._contents.leaves(url, content)
 
     def _rival(self, reading: Reading) -> str | None:
         return self._contents.rival(reading.entry.url, reading.document.content_hash)

@@ -79,6 +79,36 @@ def test_content_that_left_its_address_is_stored_at_the_other(old_first: bool, r
     assert found == {"/old": ("ok", "updated"), "/new": ("ok", "new")}
 
 
+RING = [f"# Page\n\nText number {number} of the ring.\n" for number in range(3)]
+
+
+def ringed(folder: Path, pages: int) -> tuple[Run, list[Reading]]:
+    """Return a run over pages that are stored, and the pages, each with the text of the next."""
+    was = [samples.reading(f"/{number}", RING[number]) for number in range(pages)]
+    write(folder, *was, samples.end(pages), flow="ingest")
+    now = [samples.reading(f"/{number}", RING[(number + 1) % pages]) for number in range(pages)]
+    return Dataset(folder).open_run("s", "1", plan=f"ingest {SITE}"), now
+
+
+@pytest.mark.parametrize(
+    "order", [*permutations(range(2)), *permutations(range(3))], ids=lambda order: f"{order}"
+)
+def test_pages_that_exchange_their_texts_are_updated(order: tuple[int, ...], tmp_path: Path) -> None:
+    run, now = ringed(tmp_path, len(order))
+
+    found = decided(run, *(now[number] for number in order))
+
+    assert found == {f"/{number}": ("ok", "updated") for number in order}
+
+
+def test_what_a_page_had_before_the_run_was_killed_is_free_for_another(tmp_path: Path) -> None:
+    run, now = ringed(tmp_path, 2)
+    write(tmp_path, samples.reading("/1", "# New\n"), flow="ingest")
+    again = Dataset(tmp_path).open_run("s", "1", plan=f"ingest {SITE}")
+
+    assert decided(again, now[0]) == {"/0": ("ok", "updated")}
+
+
 def test_a_page_is_kept_that_leads_to_one_which_could_not_be_stored(run: Run) -> None:
     failed = replace(samples.failure("/new"), outcome=Outcome.SERVER_ERROR)
 
