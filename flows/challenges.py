@@ -1,7 +1,8 @@
 """Bot protection: who answered in place of the site, by the marks of headers and body.
 
 A mark counts where a challenge has it, in markup and scripts, and not in running text: an article
-about challenge pages quotes them. An answer of success has to be short besides.
+about challenge pages quotes them. An answer of success, or of a missing page, has to be short
+besides.
 """
 
 import html
@@ -9,6 +10,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+
+from flows.walls import phrases
 
 UNKNOWN = "unknown"
 """Provider of a challenge that is home-made."""
@@ -44,8 +47,11 @@ class Mark:
     provider: str
     token: bytes
     statuses: frozenset[int] | None = None
-    """The only statuses it means something with; None: any but server errors and 404."""
+    """The only statuses it means something with; None: any but server errors."""
 
+
+_MISSING = frozenset({404, 410})
+"""Statuses of a missing page: like a success, they need a body that is a challenge alone."""
 
 _REFUSALS = frozenset({400, 401, 403, 405, 406, 409, 429, 444, 498, 503})
 
@@ -162,18 +168,26 @@ def advice(provider_: str) -> str:
 
 
 def _by_body(status: int, headers: Sequence[tuple[str, str]], body: bytes) -> str | None:
-    if status == 404 or status == 410 or (status >= 500 and status != 503) or not body:
+    if (status >= 500 and status != 503) or not body:
         return None
-    success = 200 <= status < 300
+    success = 200 <= status < 300 or status in _MISSING
     if success and any(islice(_BLOCK.finditer(body), _MAX_BLOCKS, None)):
         return None
     start = body[:_LOOKED_AT].lower()
+    if status in _MISSING and _says_missing(start):
+        return None
     return (
         _by_mark(status, start, success)
         or _by_title(start, success)
         or (None if success else _by_refusal(headers, body, start))
         or _home_made(start)
     )
+
+
+def _says_missing(start: bytes) -> bool:
+    """Say whether a page calls itself missing: then it is what its status says."""
+    says = (_text(_TITLE, start), _text(_HEADING, start))
+    return any(map(phrases.NOT_FOUND_HEADLINE.fullmatch, says))
 
 
 def _by_mark(status: int, start: bytes, success: bool) -> str | None:

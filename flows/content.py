@@ -38,30 +38,36 @@ def extract(
     if not isinstance(tree, HtmlElement):
         return _failure(page, *tree)
     said = signals.of_page(tree, page.robots_tag)
-    if obeys_signals and (word := signals.denial(said)):
-        denied = _failure(page, Outcome.POLICY_DENIED, word)
-        return replace(denied, ai_signals=said)
+    denial = signals.denial(said) if obeys_signals else None
     try:
-        found = _read(page, text, tree, encoding, offered[0] if offered else None)
+        found = _read(page, text, tree, encoding, offered[0] if offered else None, denial)
     except (etree.LxmlError, RecursionError, ValueError) as why:
         found = _failure(page, Outcome.PARSE_ERROR, f"{type(why).__name__}: {why}"[:300])
     return replace(found, ai_signals=said) if said else found
 
 
 def _read(
-    page: Page, text: str, tree: HtmlElement, encoding: str, offered: str | None
+    page: Page,
+    text: str,
+    tree: HtmlElement,
+    encoding: str,
+    offered: str | None,
+    denial: str | None,
 ) -> Document | Failure:
-    """Return the document of a parsed page, or what stands in its place."""
+    """Return the document of a parsed page, or what stands in its place.
+
+    A wall is named before what it asks for: a notice of an outage that asks not to be indexed
+    says nothing of the page behind it.
+    """
     told = facts.read(tree, page.base_url, page.robots_tag)
-    if told.noindex:
-        return _failure(page, Outcome.NOINDEX, told.noindex, told)
     if page.is_markdown:
         written, way = Written(offered or ""), "negotiated"
     else:
         written, way = _written(tree, told)
-    wall = walls.judge(tree, written.text, page.base_url) or _slight(written.text)
+    refused = _refused(told, denial)
+    wall = walls.judge(tree, written.text, page.base_url) or refused or _slight(written.text)
     if offered and not page.is_markdown and (wall is None or wall[0] in UNFILLED):
-        written, way, wall = Written(offered), "alternate", _slight(offered)
+        written, way, wall = Written(offered), "alternate", refused or _slight(offered)
     if wall:
         return _failure(page, *wall, told)
     return Document(
@@ -83,6 +89,13 @@ def _read(
         anchors=written.anchors,
         extraction=way,
     )
+
+
+def _refused(told: Facts, denial: str | None) -> tuple[Outcome, str] | None:
+    """Return the word by which a page asks not to be kept, or None."""
+    if denial:
+        return Outcome.POLICY_DENIED, denial
+    return (Outcome.NOINDEX, told.noindex) if told.noindex else None
 
 
 def _written(tree: HtmlElement, told: Facts) -> tuple[Written, str]:

@@ -93,7 +93,9 @@ def ringed(folder: Path, pages: int) -> tuple[Run, list[Reading]]:
 @pytest.mark.parametrize(
     "order", [*permutations(range(2)), *permutations(range(3))], ids=lambda order: f"{order}"
 )
-def test_pages_that_exchange_their_texts_are_updated(order: tuple[int, ...], tmp_path: Path) -> None:
+def test_pages_that_exchange_their_texts_are_updated(
+    order: tuple[int, ...], tmp_path: Path
+) -> None:
     run, now = ringed(tmp_path, len(order))
 
     found = decided(run, *(now[number] for number in order))
@@ -102,7 +104,7 @@ def test_pages_that_exchange_their_texts_are_updated(order: tuple[int, ...], tmp
 
 
 def test_what_a_page_had_before_the_run_was_killed_is_free_for_another(tmp_path: Path) -> None:
-    run, now = ringed(tmp_path, 2)
+    _, now = ringed(tmp_path, 2)
     write(tmp_path, samples.reading("/1", "# New\n"), flow="ingest")
     again = Dataset(tmp_path).open_run("s", "1", plan=f"ingest {SITE}")
 

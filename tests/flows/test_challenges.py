@@ -257,6 +257,15 @@ PAGES = [
         404, (), page("Not found", "<div id=px-captcha></div>"), id="a missing page with a script"
     ),
     pytest.param(
+        410,
+        (),
+        page("Acme", f"<h1>Page not found</h1>{SHORT}<div id=px-captcha></div>"),
+        id="a missing page under the name of its site",
+    ),
+    pytest.param(
+        404, (), page("Acme", f"{'word ' * 250}<div id=px-captcha></div>"), id="a long missing page"
+    ),
+    pytest.param(
         200,
         (),
         page(
@@ -278,6 +287,22 @@ def test_what_is_no_challenge_raises_no_alarm(
     status: int, headers: tuple[tuple[str, str], ...], body: bytes
 ) -> None:
     assert challenges.provider(status, headers, body) is None
+
+
+@pytest.mark.parametrize("status", [404, 410])
+@pytest.mark.parametrize(
+    ("owner", "body"),
+    [
+        ("cloudflare", page("Just a moment...", "<script>window._cf_chl_opt={}</script>")),
+        ("datadome", page("a.test", "<script src=https://ct.captcha-delivery.com/c.js></script>")),
+        ("vercel", page("Vercel Security Checkpoint", "")),
+        ("unknown", page("Are you a robot?", "<div class=g-recaptcha></div>")),
+    ],
+)
+def test_a_challenge_that_calls_itself_missing_is_a_challenge(
+    status: int, owner: str, body: bytes
+) -> None:
+    assert challenges.provider(status, (), body) == owner
 
 
 def test_advice_names_the_provider_and_who_can_help() -> None:

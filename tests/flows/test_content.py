@@ -111,6 +111,27 @@ def test_a_page_without_content_is_a_failure_with_its_reason(html: str, outcome:
     assert failure(html).outcome is outcome
 
 
+NOTICE = "<h1>We'll be right back</h1><p>We are down for scheduled maintenance, and back soon.</p>"
+
+
+@pytest.mark.parametrize(
+    ("title", "body", "outcome"),
+    [
+        ("Scheduled maintenance", NOTICE, Outcome.SOFT_ERROR),
+        ("Page not found", "<h1>Page not found</h1><p>Sorry.", Outcome.SOFT_404),
+        ("Sign in", "<h1>Sign in</h1><form><input type=password></form>", Outcome.LOGIN_REQUIRED),
+        ("App", "<div id=root></div><script src=a.js></script>", Outcome.JS_REQUIRED),
+    ],
+)
+@pytest.mark.parametrize("asks", ["noindex", "noai"])
+def test_what_a_wall_asks_for_is_not_the_word_of_the_page(
+    title: str, body: str, outcome: Outcome, asks: str
+) -> None:
+    head = f"<title>{title}</title><meta name=robots content={asks}>"
+
+    assert failure(f"<html><head>{head}</head><body>{body}</body></html>").outcome is outcome
+
+
 def test_a_failure_names_the_canonical_url() -> None:
     head = '<meta name="robots" content="noindex"><link rel="canonical" href="/boats">'
 
