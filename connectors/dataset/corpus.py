@@ -51,21 +51,22 @@ def places(folder: Path, site: str) -> list[Path]:
     return [folder / name / file_name(site) for name in CORPUS]
 
 
-def stored(folder: Path, site: str) -> Iterator[tuple[str, str]]:
-    """Yield URL and content hash of each page that is stored of a site.
+def is_whole(folder: Path, site: str) -> bool:
+    """Say whether both files of a site are there: what is left of a pair is of no use alone."""
+    return all(path.exists() for path in places(folder, site))
 
-    Nothing is where one of its two files is gone: what is left is of no use alone.
-    """
-    found = places(folder, site)
-    if all(path.exists() for path in found):
-        for rows in files.read(found[0], ["url", "content_hash"]):
+
+def stored(folder: Path, site: str) -> Iterator[tuple[str, str]]:
+    """Yield URL and content hash of each page that is stored of a site."""
+    if is_whole(folder, site):
+        for rows in files.read(places(folder, site)[0], ["url", "content_hash"]):
             yield from zip(rows["url"].to_pylist(), rows["content_hash"].to_pylist(), strict=True)
 
 
 def pages(folder: Path, site: str, columns: Sequence[str]) -> pa.Table:
     """Return some columns of the pages that are stored of a site."""
     path = folder / "pages" / file_name(site)
-    found = files.read(path, list(columns)) if path.exists() else ()
+    found = files.read(path, list(columns)) if is_whole(folder, site) else ()
     tables = [schema.columns("pages", rows, columns) for rows in found]
     return (
         pa.concat_tables(tables)
@@ -98,14 +99,15 @@ def publish(folder: Path, site: str, spool: Spool, work: Path) -> None:
     """Replace the corpus of a site by what this run stored and what it has no better word on.
 
     Doing it again changes nothing. A site that nothing was stored of gets files without rows.
+    Half a pair is of no use beside pages of this run, and waits for some.
     """
     retold = _retold(spool.of("urls", site))
     places = {name: folder / name / file_name(site) for name in CORPUS}
-    if not len(retold) and all(place.exists() for place in places.values()):
+    if not len(retold) and any(place.exists() for place in places.values()):
         return
-    written = {}
+    written, whole = {}, is_whole(folder, site)
     for name, place in places.items():
-        kept = Stored(paths=[place] if place.exists() else [], without=retold)
+        kept = Stored(paths=[place] if whole else [], without=retold)
         sources: list[Source] = [spool.of(name, site), kept]
         written[name] = work / f"corpus-{name}-{place.name}"
         parts = merging.ordered(

@@ -4,10 +4,11 @@ import logging
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.dataset as ds
 import pytest
 
 from connectors.dataset import Dataset, Run
-from flows.records import Reading
+from flows.records import Outcome, Reading
 from flows.remembered import Remembered
 from tests import samples
 from tests.connectors.test_completion import listed, write
@@ -95,3 +96,48 @@ def test_both_ends_of_a_run_share_what_is_known(tmp_path: Path) -> None:
     memory = run.memory(SITE)
 
     assert run.memory(SITE) is memory
+
+
+def half(root: Path, lost: str) -> None:
+    """Remove one file of a pair."""
+    [path] = (root / "corpus" / lost).glob(f"*{SITE.rpartition('/')[2]}*")
+    path.unlink()
+
+
+def rows(root: Path, name: str) -> set[str]:
+    """Return the URLs that have rows in a table of the corpus."""
+    table = ds.dataset(str(root / "corpus" / name), format="parquet").to_table(["url"])
+    return set(table["url"].to_pylist())
+
+
+@pytest.mark.parametrize("lost", ["pages", "chunks"])
+def test_a_site_of_which_one_file_is_lost_is_read_as_for_the_first_time(
+    lost: str, tmp_path: Path
+) -> None:
+    other = samples.reading("/b", "# Other page\n")
+    ingested(tmp_path, tagged("1"), other)
+    half(tmp_path, lost)
+    run = Dataset(tmp_path).open_run("s", "1", plan=f"ingest {SITE}")
+    assert len(run.memory(SITE)) == 0
+
+    again = ingested(tmp_path, tagged("1"))
+
+    assert told(again) == {URL: ("ok", "new")}
+    assert rows(tmp_path, "pages") == rows(tmp_path, "chunks") == {URL}
+
+
+def test_what_is_left_of_a_site_waits_for_a_run_that_stores_pages(tmp_path: Path) -> None:
+    ingested(tmp_path, tagged("1"))
+    half(tmp_path, "chunks")
+
+    write(tmp_path, samples.failure("/a", Outcome.SERVER_ERROR), samples.end(1), flow="ingest")
+    assert rows(tmp_path, "pages") == {URL}
+    ingested(tmp_path, tagged("1"))
+
+    assert rows(tmp_path, "pages") == rows(tmp_path, "chunks") == {URL}
+
+
+def told(run: Run) -> dict[str, tuple[str, str | None]]:
+    """Return outcome and change of each URL of a run."""
+    found = ds.dataset(str(run.folder / "urls"), format="parquet").to_table().to_pylist()
+    return {row["url"]: (row["outcome"], row["change"]) for row in found}
