@@ -147,7 +147,7 @@ class Host:
             run = self._dataset.open_run(
                 content, package_version(), plan=self._plan, reading=self.settings.reading_hash
             )
-            run.check(site.origin for site in self.settings.sites)
+            run.check((site.origin for site in self.settings.sites), whole=self._reads)
             run.outlet = self._follow() if self._reads else None
         except (ValueError, OSError) as why:
             refuse(why)

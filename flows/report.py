@@ -17,6 +17,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from connectors.dataset import files
+from connectors.dataset.files import DamagedError
 from connectors.indexing import reports
 from flows import index_report, totals
 from flows.schema import TABLES
@@ -54,23 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 3 if broken else status(report, given.fail_on, indexes)
 
 
-class DamagedError(ValueError):
-    """A file of the dataset cannot be read."""
-
-    def __init__(self, path: Path, error: Exception) -> None:
-        """Name the file, and what is wrong with it."""
-        super().__init__(f"damaged file {path}: {str(error).splitlines()[0]}")
-
-
 def damaged(folder: Path, run: Path) -> Iterator[DamagedError]:
-    """Yield a fault for each file of a run and of the corpus that does not open as Parquet."""
+    """Yield a fault for each file of a run and of the corpus that cannot be read to its end."""
     for path in sorted([*run.glob("*/*.parquet"), *folder.glob("corpus/*/*.parquet")]):
         try:
-            pq.read_metadata(path)
+            files.check(path)
         except FileNotFoundError:
             continue  # merged, or published anew, while we looked
-        except (pa.ArrowException, OSError) as error:
-            yield DamagedError(path, error)
+        except DamagedError as error:
+            yield error
 
 
 def _complain(words: str, status: int) -> int:
@@ -151,12 +145,9 @@ def _count(run: Path) -> dict[str, Any]:
 def _tables(folder: Path) -> Iterable[pa.Table]:
     """Yield the files of a table, without what is not counted."""
     for path in sorted(folder.glob("*.parquet")):
-        try:
-            with pq.ParquetFile(path) as file:
-                counted = [name for name in file.schema_arrow.names if name not in _UNCOUNTED]
-                yield file.read(columns=counted, use_threads=False)
-        except pa.ArrowException as error:
-            raise DamagedError(path, error) from error
+        with files.naming(path):
+            counted = [name for name in pq.read_schema(path).names if name not in _UNCOUNTED]
+        yield from files.read(path, counted)
 
 
 if __name__ == "__main__":

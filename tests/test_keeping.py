@@ -216,6 +216,52 @@ def test_a_damaged_file_is_named(folder: str, site: Site, tmp_path: Path) -> Non
         assert told(str(tmp_path)).returncode == 0
 
 
+@pytest.mark.parametrize("table", ["pages", "chunks"])
+def test_a_file_that_is_damaged_in_its_middle_is_named_by_whoever_reads_it(
+    table: str, site: Site, tmp_path: Path
+) -> None:
+    out = tmp_path / "data"
+    ingested([site], out)
+    (path,) = (out / "corpus" / table).glob("http*.parquet")
+    body = bytearray(path.read_bytes())
+    body[len(body) // 3 : len(body) // 2] = bytes(len(body) // 2 - len(body) // 3)
+    path.write_bytes(body)
+    before = len(site.log)
+    env = environment([site], out) | {"INDEX_URL": f"sqlite:///{tmp_path / 'i.sqlite3'}"}
+    readers = {
+        "flows.ingest": ["-m", "bytewax.run", "flows.ingest"],
+        "flows.report": ["-m", "flows.report", str(out)],
+        "flows.export": ["-m", "flows.export", "jsonl", str(tmp_path / "x"), "--table", table],
+    }
+    if table == "chunks":
+        readers["flows.index"] = ["-m", "bytewax.run", "flows.index"]
+    statuses = {"flows.ingest": 1, "flows.report": 3, "flows.export": 2, "flows.index": 1}
+    for name, words in readers.items():
+        done = subprocess.run(
+            [sys.executable, *words],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        (line,) = (
+            line for line in (done.stdout + done.stderr).splitlines() if "damaged file" in line
+        )
+        assert f"damaged file {path}: " in line
+        assert "read as for the first time" in line
+        assert "Traceback" not in done.stderr
+        assert done.returncode == statuses[name], name
+    assert len(site.log) == before
+
+    path.unlink()
+    ingested([site], out)
+    assert len(corpus(out, "pages")) == PAGES + 1
+    assert {row["url"] for row in corpus(out, "chunks")} == {
+        row["url"] for row in corpus(out, "pages")
+    }
+
+
 def test_a_damaged_file_of_an_unfinished_run_is_named(site: Site, tmp_path: Path) -> None:
     process = started([site], tmp_path, **SLOW)
     assert shows(tmp_path, "pages")

@@ -31,7 +31,7 @@ def tables(root: Path, name: str, sites: Collection[str] = ()) -> Iterator[pa.Ta
     """Yield the rows of a table of the corpus, a row group at a time, each site in order of URL.
 
     A site's file is whole when it is opened; one that is replaced meanwhile is read to its old
-    end. Raises as `places` does, and OSError for a damaged file.
+    end. Raises as `places` does, and DamagedError.
     """
     for path in places(root, name, sites):
         for rows in files.read(path):
@@ -60,5 +60,6 @@ def chosen(
         return SCHEMAS[name].empty_table().select(list(columns))
     url = ds.field("url")
     spans = (url >= min(urls)) & (url <= max(urls))
-    source = ds.dataset(str(path), schema=SCHEMAS[name])
-    return source.to_table(columns=list(columns), filter=spans & url.isin(list(urls)))
+    with files.naming(path):
+        source = ds.dataset(str(path), schema=SCHEMAS[name])
+        return source.to_table(columns=list(columns), filter=spans & url.isin(list(urls)))

@@ -34,8 +34,37 @@ _SOUGHT = [
 """Columns that readers filter by: they carry statistics."""
 _TEXTS = ("markdown", "html", "structured", "text", "detail", "links.list.element.url")
 """Columns that take most of a file."""
+_HELPS: Final = {
+    "corpus": "without it, and without an unfinished run, its site is read as for the first time",
+    "runs": "a complete run may lack it; of an unfinished one remove the folder and .current",
+}
+"""What helps when a file of such a folder is damaged."""
 _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
+
+
+class DamagedError(OSError):
+    """A Parquet file cannot be read."""
+
+    def __init__(self, path: Path, error: Exception) -> None:
+        """Name the file, what is wrong with it, and what helps."""
+        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        tips = [tip for folder, tip in _HELPS.items() if folder in path.parts[-4:-2]]
+        super().__init__("; ".join([f"damaged file {path}: {reason}", *tips]))
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Raise DamagedError for what Arrow says of a damaged file, which names none itself.
+
+    Damage below a file's own directory is an OSError of a decompressor, without a system's number.
+    """
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise
+        raise DamagedError(path, error) from error
 
 
 class Writer:
@@ -55,6 +84,7 @@ class Writer:
             compression=dict.fromkeys(_TEXTS, "zstd") if small else "zstd",
             use_dictionary=_REPEATED,  # type: ignore[arg-type]  # the stubs know a bool only
             write_statistics=_SOUGHT,
+            write_page_checksum=True,
         )
         self._waiting: list[pa.Table] = []
         self._rows = 0
@@ -102,24 +132,25 @@ def read(
     sites: Collection[str] | None = None,
     url: str | None = None,
 ) -> Iterator[pa.Table]:
-    """Yield the row groups of a Parquet file; OSError names the file when it is damaged.
+    """Yield the row groups of a Parquet file; DamagedError names it when it is damaged.
 
     With sites, or with a URL, only the groups that may have rows of them.
     """
-    try:
-        with pq.ParquetFile(path) as file:
-            for group in _groups(file.metadata, sites, url):
-                yield file.read_row_group(group, columns=columns, use_threads=False)
-    except pa.ArrowException as error:
-        raise OSError(f"damaged file {path}: {str(error).splitlines()[0]}") from error
+    with naming(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        for group in _groups(file.metadata, sites, url):
+            yield file.read_row_group(group, columns=columns, use_threads=False)
+
+
+def check(path: Path) -> None:
+    """Read a file to its end; DamagedError names it when that cannot be done."""
+    for _ in read(path):
+        pass
 
 
 def weight(path: Path, sites: Collection[str] | None = None) -> int:
     """Return the bytes of a Parquet file's values before compression; `sites` as for `read`."""
-    try:
+    with naming(path):
         meta = pq.read_metadata(path)
-    except pa.ArrowException as error:
-        raise OSError(f"damaged file {path}: {str(error).splitlines()[0]}") from error
     return sum(meta.row_group(group).total_byte_size for group in _groups(meta, sites))
 
 

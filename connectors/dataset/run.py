@@ -202,11 +202,12 @@ class Run:
         for shard in self.parts:
             shard.clean()
 
-    def check(self, sites: Iterable[str]) -> None:
+    def check(self, sites: Iterable[str], *, whole: bool = True) -> None:
         """See to it that what this run reads of files can be read; OSError names one that cannot.
 
-        Only the end of each file is looked at, where Parquet says what is in it: a file that was
-        cut short has none.
+        What is found damaged now has cost no request, and no row says yet that a page of it is
+        unchanged. Unless `whole`, only the end of each file is looked at, where Parquet says what
+        is in it: a file that was cut short has none.
         """
         kept = (place for site in sites for place in corpus.places(self.dataset.corpus, site))
         mine = (
@@ -214,7 +215,7 @@ class Run:
         )
         for path in (*kept, *mine):
             if path.exists():
-                files.weight(path)
+                files.check(path) if whole else files.weight(path)
 
     def forget(self) -> None:
         """Remove what only an unfinished run needs."""

@@ -171,7 +171,7 @@ def _weighed(path: Path) -> pa.Table:
 
 def _rows(path: Path, urls: "pa.Array[Any]") -> Iterator[pa.Table]:
     """Yield the chunks of some pages; groups without any are not read but for their URLs."""
-    with pq.ParquetFile(path) as file:
+    with files.naming(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         for group in range(file.metadata.num_row_groups):
             found = file.read_row_group(group, columns=["url"], use_threads=False)["url"]
             wanted = pc.is_in(found, value_set=urls)
@@ -230,5 +230,6 @@ def _conformed(rows: pa.Table) -> pa.Table:
 
 def _present(path: Path, names: list[str]) -> list[str]:
     """Return the columns that a file has, of those asked for: an earlier version had fewer."""
-    had = set(pq.read_schema(path).names)
+    with files.naming(path):
+        had = set(pq.read_schema(path).names)
     return [name for name in names if name in had]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from connectors.dataset.files import DamagedError
 from connectors.indexing import Index, Pages
 from connectors.indexing.reports import Tally, fingerprints
 from connectors.stores import StoreError
@@ -33,7 +34,7 @@ class Rounds:
     ended: bool = False
     """True once nothing more is to be done."""
     fault: str | None = None
-    """What keeps vectors from being made; nothing more is handed out then."""
+    """What keeps the store from becoming the corpus; nothing more is handed out then."""
 
     def work(
         self, only: Iterable[str] | None = None, stop: Callable[[], bool] = bool
@@ -82,7 +83,7 @@ class Rounds:
         """Hand out what differs, and return how many pages that are; the last round only looks."""
         try:
             return (yield from self._look(number, only, stop))
-        except StoreError as why:
+        except (StoreError, DamagedError) as why:
             self.fault = str(why)
             return 0
 

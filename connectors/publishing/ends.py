@@ -16,6 +16,7 @@ from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from connectors.dataset.files import DamagedError
 from connectors.publishing import differences
 from connectors.publishing.ledger import Ledger
 from flows.messages import Message
@@ -46,7 +47,7 @@ class Work:
     too_large: set[str] = field(default_factory=set)
     """URLs of pages that the topic does not take."""
     fault: str | None = None
-    """Why messages are not taken any more; nothing more is sent then."""
+    """Why no more can be told or is taken; nothing more is sent then."""
     out: int = 0
     """Messages that are under way."""
     looks: int = 0
@@ -114,7 +115,11 @@ class _Looks(StatefulSourcePartition[tuple[str, Message], None]):
             return self._wait(POLL)
         if datetime.now(UTC) < self._due:
             return self._wait(IDLE)
-        batch = next(self._batches, None)
+        try:
+            batch = next(self._batches, None)
+        except DamagedError as why:
+            self._work.fault = str(why)
+            return []
         if batch is None:
             return self._end_look()
         self._work.out += len(batch)
