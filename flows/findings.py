@@ -4,13 +4,14 @@ Thresholds are explained in docs/data-format.md.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from flows import alerts, trust
 from flows.history import Earlier, Listing, Lists, baseline
 from flows.inventory import Shift
-from flows.records import Alert, Method, Outcome
+from flows.records import Alert, Method, Outcome, Severity
 from flows.remembered import STORED
 from flows.trust import Evidence
 
@@ -28,6 +29,15 @@ STALE: Final = timedelta(days=365)
 MANY: Final = 10
 MANY_SHARE: Final = 5
 """Pages, at least so many and more than one in so many, that say something of a whole site."""
+HALF: Final = 2
+"""Walls in place of more than one page in so many are news, however small the site."""
+WALLS: Final = (
+    Outcome.SOFT_404,
+    Outcome.SOFT_ERROR,
+    Outcome.LOGIN_REQUIRED,
+    Outcome.CONSENT_WALL,
+)
+"""Pages that say with a status of success that they are none."""
 OLDER: Final = timedelta(days=30)
 """How much older the newest date of one sitemap is than that of another before it is frozen."""
 
@@ -65,7 +75,12 @@ def noticed(
         left = count(Outcome.BUDGET, 0) + count(Outcome.NOT_REACHED, 0)
         message = f"{left:,} URLs were left out; {now['detail'] or 'the page budget is used up'}"
         found.append(alerts.alert(site, "budget_stop", site, message, left))
-    others = (_thin(site, now), _repeated(site, now), _stale(site, lists))
+    others = (
+        _thin(site, now),
+        _walled(site, now, runs),
+        _repeated(site, now),
+        _stale(site, lists),
+    )
     return found + [alert for alert in others if alert is not None]
 
 
@@ -76,6 +91,27 @@ def _thin(site: str, now: Mapping[str, Any]) -> Alert | None:
     read = thin + sum(count(word, 0) for word in STORED)
     said = f"{thin:,} of {read:,} pages have hardly any text"
     return _many(site, "thin_content", thin, read, said)
+
+
+def _walled(site: str, now: Mapping[str, Any], runs: Sequence[Earlier]) -> Alert | None:
+    """Tell that many pages are walls; an error where they stand for most of what was stored."""
+    count = now["outcomes"].get
+    walls = {word: count(word, 0) for word in WALLS if count(word, 0)}
+    walled, stored = sum(walls.values()), _stored(now)
+    read = walled + stored
+    least = min(read / HALF, max(read / MANY_SHARE, MANY - 1))
+    if walled <= least:
+        return None
+    kinds = ", ".join(f"{number:,} {word}" for word, number in walls.items())
+    said = f"{walled:,} of {read:,} pages say with a status of success that they are none: {kinds}"
+    found = alerts.alert(site, "walled_pages", site, said, walled, least)
+    had = _stored(runs[0].told) if runs else 0
+    return replace(found, severity=Severity.ERROR) if stored * HALF < had else found
+
+
+def _stored(told: Mapping[str, Any]) -> int:
+    outcomes = told.get("outcomes", {})
+    return sum(outcomes.get(word, 0) for word in STORED)
 
 
 def _repeated(site: str, now: Mapping[str, Any]) -> Alert | None:

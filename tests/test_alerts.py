@@ -67,6 +67,30 @@ def test_a_budget_that_is_used_up_is_told_with_what_it_left(tmp_path: Path) -> N
     assert alerts["thin_content"]["value"] == 11
 
 
+def test_sign_in_pages_in_the_place_of_a_site_are_an_error(tmp_path: Path) -> None:
+    def site(origin: str) -> dict[str, Answer]:
+        names = [f"p{number}" for number in range(12)]
+        listed = at(origin, dated(**dict.fromkeys(names, LONG_AGO)))
+        return {"/robots.txt": robots(origin), "/s.xml": listed, "/": page("Home")} | {
+            f"/{name}": page(f"Page {name}") for name in names
+        }
+
+    form = "<form action=/in method=post><input name=user><input type=password name=p></form>"
+    wall = Answer(
+        f"<html><title>Sign in</title><body><h1>Sign in</h1>{form}</body></html>".encode()
+    )
+    with Site(site) as served:
+        ingested([served], tmp_path / "data", **QUICK)
+        assert "walled_pages" not in told(tmp_path / "data")
+        for path in [f"/p{number}" for number in range(12)]:
+            served.routes[path] = wall
+        ingested([served], tmp_path / "data", INGEST_RECHECK_DAYS="0", **QUICK)
+
+    alert = told(tmp_path / "data")["walled_pages"]
+    assert (alert["severity"], alert["value"]) == ("error", 12)
+    assert "12 login_required" in alert["message"]
+
+
 def test_a_certificate_that_is_not_valid_is_told(tmp_path: Path) -> None:
     with Site(lambda _: {}) as served:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

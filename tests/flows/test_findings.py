@@ -97,6 +97,41 @@ def test_a_few_such_pages_are_no_news(told: dict[str, int]) -> None:
     assert noticed(**told) == {}
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"ok": 1, "soft_error": 12},
+        {"login_required": 1},
+        {"ok": 39, "soft_404": 5, "consent_wall": 5},
+        {"unchanged": 200, "login_required": 51},
+    ],
+    ids=str,
+)
+def test_walls_in_place_of_many_pages_are_told(told: dict[str, int]) -> None:
+    found = noticed(**told)
+
+    assert list(found) == ["walled_pages"]
+    alert = found["walled_pages"]
+    assert alert.severity == Severity.WARNING
+    assert alert.value == sum(told.values()) - told.get("ok", 0) - told.get("unchanged", 0)
+    assert alert.threshold is not None
+    assert alert.value > alert.threshold
+
+
+@pytest.mark.parametrize("told", [{"ok": 9, "soft_404": 9}, {"ok": 41, "soft_error": 10}], ids=str)
+def test_a_few_walls_are_no_news(told: dict[str, int]) -> None:
+    assert noticed(**told) == {}
+
+
+@pytest.mark.parametrize(
+    ("had", "severity"), [(40, Severity.WARNING), (41, Severity.ERROR)], ids=["half", "less"]
+)
+def test_walls_before_most_of_what_was_stored_are_an_error(had: int, severity: Severity) -> None:
+    earlier = run(outcomes={"ok": had - 10, "not_modified": 10})
+
+    assert noticed(None, earlier, ok=20, login_required=30)["walled_pages"].severity == severity
+
+
 # Sitemaps that robots.txt names
 
 
