@@ -59,9 +59,9 @@ def noticed(
     limited, blocked = count(Outcome.RATE_LIMITED, 0), count(Outcome.BLOCKED, 0)
     unsafe = count(Outcome.TLS_ERROR, 0)
     said: list[tuple[str, int, str]] = [
-        ("rate_limited_pages", limited, f"{limited:,} pages were refused: asked too often"),
-        ("blocked_pages", blocked, f"{blocked:,} pages were refused by a bot protection"),
-        ("tls_problem", unsafe, f"{unsafe:,} pages had no valid certificate"),
+        ("rate_limited_pages", limited, f"refused, asked too often: {_pages(limited)}"),
+        ("blocked_pages", blocked, f"refused by a bot protection: {_pages(blocked)}"),
+        ("tls_problem", unsafe, f"no valid certificate: {_pages(unsafe)}"),
     ]
     found = [
         alerts.alert(site, kind, site, message, number)
@@ -82,6 +82,10 @@ def noticed(
         _stale(site, lists),
     )
     return found + [alert for alert in others if alert is not None]
+
+
+def _pages(number: int) -> str:
+    return f"{number:,} page{'' if number == 1 else 's'}"
 
 
 def _thin(site: str, now: Mapping[str, Any]) -> Alert | None:

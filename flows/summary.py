@@ -1,6 +1,5 @@
 """A run's report as text for a terminal: a table of sites, and what a person should know."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -225,7 +224,7 @@ def _changes(changes: Mapping[str, int]) -> list[str]:
 
 def _reasons(outcomes: Mapping[str, int], width: int) -> list[str]:
     """Why URLs were not stored, the most frequent reason first."""
-    stored = {Outcome.OK, Outcome.DISCOVERED, Outcome.UNDECLARED}
+    stored = {Outcome.OK, *SAME, Outcome.DISCOVERED, Outcome.UNDECLARED}
     reasons = sorted((-number, name) for name, number in outcomes.items() if name not in stored)
     if not reasons:
         return []
@@ -254,10 +253,10 @@ def _alerts(
     shown = [row for row in alerts if row["kind"] != UNSAID]
     if not shown:
         return []
-    left = Counter(counted)
-    left[Severity.INFO] -= len(alerts) - len(shown)
+    unsaid = len(alerts) - len(shown)
     alerts = shown
-    sums = ", ".join(f"{left[name]:,} {name}" for name in _GRAVEST_FIRST if left[name] > 0)
+    sums = ", ".join(f"{counted[name]:,} {name}" for name in _GRAVEST_FIRST if counted.get(name))
+    sums += f" ({unsaid:,} {UNSAID} not listed)" if unsaid else ""
     lines = [
         _cut(f"  {row['severity']:7}  {row['kind']}  {row['subject']}: {row['message']}", width)
         for row in alerts[:MOST_NOTES]

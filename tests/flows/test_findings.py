@@ -58,6 +58,10 @@ def test_pages_that_a_site_kept_from_us_are_told_with_their_number(outcome: str,
     assert (found[kind].severity, found[kind].value) == (Severity.WARNING, 2)
 
 
+def test_one_page_is_told_as_one() -> None:
+    assert noticed(ok=5, blocked=1)["blocked_pages"].message.endswith(": 1 page")
+
+
 def test_what_was_told_while_the_site_was_read_is_not_told_again() -> None:
     lists = Lists()
     lists.hear("blocked_pages")

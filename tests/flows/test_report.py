@@ -203,6 +203,24 @@ def test_alerts_are_listed_gravest_first_and_at_most_twenty() -> None:
     assert "… and 10 more" in text
 
 
+def test_alerts_are_counted_as_in_the_report_and_what_is_not_listed_is_said() -> None:
+    told = sites_report(1, alerts={"warning": 4, "info": 3})
+    rows = [
+        {"severity": "warning", "kind": "budget_stop", "subject": "s", "message": "m", "site": "s"},
+        {"severity": "info", "kind": "no_baseline", "subject": "s", "message": "m", "site": "s"},
+    ]
+
+    text = report.render(told, alerts=rows)
+
+    assert "alerts: 4 warning, 3 info (1 no_baseline not listed)\n" in text
+
+
+def test_pages_that_are_stored_already_are_not_called_not_stored() -> None:
+    told = sites_report(1, outcomes={"ok": 2, "unchanged": 64, "not_modified": 8, "gone": 3})
+
+    assert "not stored: 3 gone\n" in report.render(told)
+
+
 def test_an_index_that_is_not_in_step_exits_6(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
