@@ -26,6 +26,7 @@ def lines(root: Path, target: Path, shape: Shape, table: str, sites: Collection[
 
     Memory holds a row group at a time. Raises OSError and ValueError, each in one line.
     """
+    _refuse_inside(root, target)
     if target.is_dir():
         raise ValueError(f"{target} is a folder; name a file")
     tally = Tally()
@@ -44,6 +45,7 @@ def folder(root: Path, target: Path, tables: Sequence[str], sites: Collection[st
 
     A folder that is there already is replaced when it is such an export, and refused when not.
     """
+    _refuse_inside(root, target)
     if target.exists() and not _is_ours(target):
         raise ValueError(f"{target} is there already, and no export of ours")
     tally = Tally()
@@ -57,6 +59,11 @@ def folder(root: Path, target: Path, tables: Sequence[str], sites: Collection[st
         _put(staged, target)
     files.sync(target.parent)
     return tally
+
+
+def _refuse_inside(root: Path, target: Path) -> None:
+    if root.resolve() in target.resolve().parents:
+        raise ValueError(f"{target} lies in the dataset folder {root}; name another place")
 
 
 def _rows(root: Path, table: str, sites: Collection[str], tally: Tally) -> Iterator[Row]:

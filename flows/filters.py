@@ -34,7 +34,9 @@ class Filter:
         if self.operator not in OPERATORS:
             raise ValueError(f"a filter is one of {' '.join(OPERATORS)}, not {self.operator!r}")
         if (self.operator == "has") != (self.column in _LISTS):
-            raise ValueError(f"{self.column} {self.operator}: `has` is for lists, and lists for it")
+            takes = "~ (has)" if self.column in _LISTS else "= < <= > >= (and in)"
+            sign = "~" if self.operator == "has" else self.operator
+            raise ValueError(f"{self.column} takes {takes}, not {sign}")
         if (self.operator == "in") != isinstance(self.value, tuple):
             raise ValueError(f"{self.column} {self.operator}: several values are for `in`")
 

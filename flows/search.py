@@ -41,12 +41,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = IndexSettings.from_env(os.environ)
         where = [filters.parse(text) for text in given.where]
-        hits = indexing.search(out, settings, given.question, max(1, given.count), where)
+        _check(given.question, given.count)
+        hits = indexing.search(out, settings, given.question, given.count, where)
     except (OSError, ValueError) as error:
         sys.stderr.write(f"flows.search: {str(error).splitlines()[0]}\n")
         return 2
     sys.stdout.write("\n".join(line for hit in hits for line in lines(hit)) or "nothing found\n")
     return 0 if hits else 1
+
+
+def _check(question: str, count: int) -> None:
+    if not question.strip():
+        raise ValueError("the question is empty")
+    if count < 1:
+        raise ValueError(f"-n {count}: at least one passage has to be asked for")
 
 
 def lines(hit: Hit) -> Iterator[str]:

@@ -150,6 +150,14 @@ def test_from_nothing_to_an_answer(
     assert search.main(["lighthouses", "--where", "lang=xx"]) == 1
     assert search.main(["lighthouses", "--where", "nonsense"]) == 2
     assert capsys.readouterr().err == "flows.search: not a filter: 'nonsense'; write column=value\n"
+    for words, said in (
+        (["x", "--where", "title~Page"], "title takes = < <= > >= (and in), not ~"),
+        (["x", "--where", "heading_path=Page"], "heading_path takes ~ (has), not ="),
+        ([" "], "the question is empty"),
+        (["x", "-n", "0"], "-n 0: at least one passage has to be asked for"),
+    ):
+        assert search.main(words) == 2
+        assert capsys.readouterr().err == f"flows.search: {said}\n"
 
 
 @pytest.mark.parametrize(

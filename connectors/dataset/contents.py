@@ -2,13 +2,18 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from connectors.dataset import files
 from connectors.dataset.corpus import file_name
+from flows import urls as addresses
 from flows.schema import SCHEMAS, conform
+
+MOST_NAMED: Final = 20
+"""Sites that are named to somebody who asks for another one."""
 
 
 def places(root: Path, name: str, sites: Collection[str] = ()) -> list[Path]:
@@ -21,10 +26,7 @@ def places(root: Path, name: str, sites: Collection[str] = ()) -> list[Path]:
         raise ValueError(f"no corpus in {root}: is it a dataset folder?")
     if not sites:
         return sorted(folder.glob("*.parquet"))
-    for site in sites:
-        if not (folder / file_name(site)).exists():
-            raise ValueError(f"no site {site} in {folder}")
-    return [folder / file_name(site) for site in sorted(set(sites))]
+    return sorted({_place(root, folder, site) for site in sites})
 
 
 def tables(root: Path, name: str, sites: Collection[str] = ()) -> Iterator[pa.Table]:
@@ -46,6 +48,18 @@ def sites(root: Path) -> dict[str, Path]:
         if first is not None and first.num_rows:
             found[str(first["site"][0])] = path
     return found
+
+
+def _place(root: Path, folder: Path, site: str) -> Path:
+    """Return the file of a site that somebody names by a URL of it, or by its host."""
+    spelled = [site] if "://" in site else [f"https://{site}", f"http://{site}"]
+    for origin in filter(None, map(addresses.origin, spelled)):
+        if (folder / file_name(origin)).exists():
+            return folder / file_name(origin)
+    known = sorted(sites(root))
+    more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+    there = ", ".join(known[:MOST_NAMED]) or "none"
+    raise ValueError(f"no site {site} in {folder}; there are: {there}{more}")
 
 
 def chosen(

@@ -67,6 +67,9 @@ def _joined(name: str, first: Site | None, site: Site) -> Site:
 
 
 def _site(name: str, url: str) -> Site:
+    host = re.split(r"[/?#]", url)[0]
+    if host not in {"", "localhost"} and not set(host) & set(".:@"):
+        raise ValueError(f"{name}: no host has the name {url!r}; if one does, write https://{url}")
     start = urls.canonical(url if "://" in url else f"https://{url}")
     origin = start and urls.origin(start)
     if not start or not origin or "@" in url:

@@ -191,6 +191,33 @@ def test_one_site_can_be_exported_alone(data: Path) -> None:
     assert {row["site"] for row in objects(exported(data, "jsonl", f"--site={OTHER}"))} == {OTHER}
 
 
+def test_a_site_may_be_named_by_its_host_or_by_a_url_of_it(data: Path) -> None:
+    for name in (f"{OTHER}/", OTHER.partition("://")[2]):
+        assert {row["site"] for row in objects(exported(data, "jsonl", f"--site={name}"))} == {
+            OTHER
+        }
+
+
+def test_who_names_no_site_of_the_corpus_hears_which_there_are(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = str(data.parent / "x.jsonl")
+
+    assert export.main(["jsonl", target, "--data", str(data), "--site", "c.test"]) == 2
+    assert OTHER in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["jsonl", "huggingface"])
+def test_a_target_in_the_dataset_is_refused(
+    name: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = data / "corpus" / "x"
+
+    assert export.main([name, str(target), "--data", str(data)]) == 2
+    assert "lies in the dataset folder" in capsys.readouterr().err
+    assert not target.exists()
+
+
 def test_a_folder_that_is_an_export_is_replaced_whole(data: Path) -> None:
     folder = exported(data, "huggingface")
     (folder / "chunks" / "stale.parquet").touch()

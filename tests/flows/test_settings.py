@@ -185,3 +185,16 @@ def test_a_webhook_is_an_address_and_is_never_shown() -> None:
     with pytest.raises(ValueError, match="INGEST_ALERT_WEBHOOK") as refused:
         Settings.from_env({"INGEST_ALERT_WEBHOOK": "key-4711"})
     assert "4711" not in str(refused.value)
+
+
+@pytest.mark.parametrize("word", ["foo", "foo/bar"])
+def test_a_site_without_scheme_and_dot_is_refused_in_one_line(word: str) -> None:
+    with pytest.raises(ValueError, match=rf"INGEST_SITES: .*write https://{word}$"):
+        Settings.from_env({"INGEST_SITES": word})
+
+
+@pytest.mark.parametrize("word", ["http://foo", "localhost:8000", "a.test", "[::1]:80"])
+def test_other_hosts_are_taken_as_they_are_written(word: str) -> None:
+    (site,) = Settings.from_env({"INGEST_SITES": word}).sites
+
+    assert word in site.origin + ":80"
