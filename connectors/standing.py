@@ -1,14 +1,14 @@
 """What becomes of the pages of one site: stored, the same as before, a duplicate, or gone."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
 from connectors.dataset import Run
 from flows import alerts, changes, neighbours, removals, urls
-from flows.duplicates import Contents
+from flows.duplicates import Contents, Fate
 from flows.records import Alert, Change, Failure, Outcome, Reading, SiteEnd
 from flows.remembered import SAME
 from flows.urls import hash64
@@ -37,6 +37,7 @@ class Standing:
     A page that leaves the corpus waits for the end of its site: too many at once are no proof.
     So does a page with the content of a stored one that has not been asked yet: it may be the new
     address of it. A page that names another of the site as its canonical address waits for that.
+    What redirects to a page is its duplicate only where that page is stored.
     """
 
     def __init__(self, run: Run, site: str, max_removed: float) -> None:
@@ -49,6 +50,9 @@ class Standing:
         self._leaving: list[Decided] = []
         self._held: list[Reading] = []
         self._patient: dict[str, list[Reading]] = {}
+        self._redirects: list[Failure] = []
+        self._left_out: dict[int, Fate] = {}
+        self._earlier = run.left_out
         self._withheld: Alert | None = None
         for url, content in stored:
             self._leaves(url, content)
@@ -72,6 +76,7 @@ class Standing:
         for reading in sorted(chain(*patient.values()), key=_by_address):
             yield from self._page(reading)
         waiting, self._held = self._held, []
+        yield from self._led_elsewhere({reading.entry.url for reading in waiting})
         leaving = self._free_to_leave(end)
         for reading in waiting:
             rival = self._rival(reading)
@@ -79,11 +84,12 @@ class Standing:
                 yield from self._stored(reading)
             else:
                 yield from self._duplicate(reading, rival)
+        yield from self._led_elsewhere()
         leaving = self._free_to_leave(end)
         stored = self._contents.stored()
-        for one in self._leaving:
+        for one in map(self._pointed, self._leaving):
             goes = one.row.entry.url in leaving and self._is_kept(one.duplicate_of, stored, leaving)
-            yield replace(one, change=Change.REMOVED if goes else None)
+            yield one if one.change else replace(one, change=Change.REMOVED if goes else None)
 
     def alert(self) -> Alert | None:
         """Return the alert that so many pages are gone that none was removed."""
@@ -138,6 +144,7 @@ class Standing:
 
     def _duplicate(self, reading: Reading, of: str) -> Iterator[Decided]:
         """Yield a page as a duplicate; one that is stored has to wait: are they all alike now?"""
+        self._left_out[hash64(reading.entry.url)] = Fate(Outcome.DUPLICATE, of)
         light = replace(reading, document=replace(reading.document, markdown=""), html=None)
         decided = Decided(row=light, outcome=Outcome.DUPLICATE, duplicate_of=of)
         if self._memory.before.place(reading.entry.url) is None:
@@ -146,17 +153,64 @@ class Standing:
             self._leaving.append(decided)
 
     def _failure(self, failure: Failure) -> Iterator[Decided]:
+        """Decide on a URL that was not read; what redirects waits for what it leads to."""
+        if failure.outcome is Outcome.DUPLICATE:
+            self._redirects.append(failure)
+            return
+        if failure.outcome not in SAME:
+            self._left_out[hash64(failure.entry.url)] = Fate(failure.outcome)
+        yield from self._unread(failure)
+
+    def _unread(self, failure: Failure) -> Iterator[Decided]:
         """Decide on a URL that was not read; a stored page of it stays unless there is proof."""
         outcome, at = failure.outcome, self._memory.before.place(failure.entry.url)
+        was = self._memory.of(failure.entry.url)
         decided = Decided(row=failure, outcome=outcome, duplicate_of=failure.duplicate_of)
         if at is None:
             yield decided
-        elif removals.is_word_of_site(failure):
+        elif removals.is_word_of_site(failure, was.final_url if was else None):
             self._leaving.append(decided)
         else:
             yield replace(decided, change=Change.UNCHANGED if outcome in SAME else None)
             self._contents.stays(failure.entry.url, self._memory.before.contents[at])
             yield from self._settle()
+
+    def _led_elsewhere(self, open_: Collection[str] = ()) -> Iterator[Decided]:
+        """Yield what redirects; what leads to one of `open_` waits until it is known what that is.
+
+        It may leave meanwhile: its new address is waiting for that.
+        """
+        waiting, self._redirects = self._redirects, []
+        if waiting:
+            targets = {one.duplicate_of for one in waiting if one.duplicate_of}
+            self._left_out = self._earlier(self._site, targets) | self._left_out
+        for failure in waiting:
+            is_known = self._memory.before.place(failure.entry.url) is not None
+            if failure.duplicate_of in open_ and not (is_known and failure.confirmed):
+                self._redirects.append(failure)
+            else:
+                yield from self._unread(self._led(failure))
+
+    def _pointed(self, one: Decided) -> Decided:
+        """Return what leads to a page that had to wait with what has become of that."""
+        if not isinstance(one.row, Failure) or one.outcome is not Outcome.DUPLICATE:
+            return one
+        led = self._led(one.row)
+        change = Change.UNCHANGED if led.outcome in SAME else None
+        return replace(
+            one, row=led, outcome=led.outcome, change=change, duplicate_of=led.duplicate_of
+        )
+
+    def _led(self, failure: Failure) -> Failure:
+        """Return a redirect as what it leads to: where that is not stored, it proves nothing."""
+        fate = self._left_out.get(hash64(failure.duplicate_of or ""))
+        if fate is None:
+            return failure
+        if fate.duplicate_of not in (None, failure.entry.url):
+            return replace(failure, duplicate_of=fate.duplicate_of)
+        outcome = Outcome.UNCHANGED if fate.duplicate_of else fate.outcome  # to its own text
+        detail = f"{failure.detail}: {outcome}"
+        return replace(failure, outcome=outcome, duplicate_of=None, confirmed=False, detail=detail)
 
     def _settle(self) -> Iterator[Decided]:
         """Yield the pages held whose rival is known by now to stay, or to have changed."""

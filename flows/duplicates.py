@@ -1,8 +1,17 @@
 """One content of a site is stored once; the other addresses point at the stored one."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
+from flows.records import Outcome
 from flows.urls import hash64
+
+
+class Fate(NamedTuple):
+    """What became of a URL whose page was not stored."""
+
+    outcome: Outcome
+    duplicate_of: str | None = None
 
 
 class Contents:

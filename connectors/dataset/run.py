@@ -7,14 +7,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from connectors.dataset import completion, corpus, files, merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.merging import Stored
 from connectors.dataset.recall import Recall
+from flows.duplicates import Fate
 from flows.inventory import REFUSED
 from flows.records import Link, Outcome, SiteEnd
-from flows.remembered import SAME, Memory
+from flows.remembered import SAME, STORED, Memory
 from flows.schema import NOTES, RETOLD, SCHEMAS, TABLES
 from flows.urls import hash64
 
@@ -123,6 +125,17 @@ class Run:
                 is_trap = (row["detail"] or "").startswith("trap:")
                 is_over |= row["outcome"] == Outcome.BUDGET and not is_trap
         return Spent(pages, is_over)
+
+    def left_out(self, site: str, urls: Collection[str]) -> dict[int, Fate]:
+        """Return by `hash64` what an earlier start of this run wrote of those that it left out."""
+        wanted = pa.array(list(urls), pa.string())
+        source = Stored(paths=self._shard(site).paths("urls", site), site=site)
+        return {
+            hash64(row["url"]): Fate(Outcome(row["outcome"]), row["duplicate_of"])
+            for rows in source.tables(["site", "url", "outcome", "duplicate_of"])
+            for row in rows.filter(pc.is_in(rows["url"], value_set=wanted)).to_pylist()
+            if row["outcome"] not in STORED
+        }
 
     def committed_links(self, site: str) -> Iterator[tuple[str, Link]]:
         """Yield page URL and link, for each link of the pages that have their row already."""

@@ -21,6 +21,7 @@ MOVED = Failure(
     outcome=Outcome.DUPLICATE,
     duplicate_of=f"{SITE}/new",
     confirmed=True,
+    exchange=replace(samples.reading("/old").exchange, final_url=f"{SITE}/new"),
 )
 SAME = replace(samples.failure("/old"), outcome=Outcome.NOT_MODIFIED)
 BUSY = replace(samples.failure("/old"), outcome=Outcome.SERVER_ERROR)
@@ -111,10 +112,65 @@ def test_what_a_page_had_before_the_run_was_killed_is_free_for_another(tmp_path:
     assert decided(again, now[0]) == {"/0": ("ok", "updated")}
 
 
-def test_a_page_is_kept_that_leads_to_one_which_could_not_be_stored(run: Run) -> None:
-    failed = replace(samples.failure("/new"), outcome=Outcome.SERVER_ERROR)
+LEFT_OUT = [Outcome.SERVER_ERROR, Outcome.NOINDEX, Outcome.SOFT_ERROR, Outcome.NOT_FOUND]
 
-    assert decided(run, MOVED, failed)["/old"] == ("duplicate", None)
+
+@pytest.mark.parametrize("outcome", LEFT_OUT, ids=str)
+@pytest.mark.parametrize("redirect_first", [True, False], ids=["redirect first", "target first"])
+def test_what_leads_to_a_page_that_is_not_stored_is_what_that_is_and_stays(
+    outcome: Outcome, redirect_first: bool, run: Run
+) -> None:
+    target = replace(samples.failure("/new"), outcome=outcome)
+
+    found = decided(run, *((MOVED, target) if redirect_first else (target, MOVED)))
+
+    assert found["/old"] == (outcome, None)
+
+
+@pytest.mark.parametrize("confirmed", [True, False], ids=["for good", "for now"])
+def test_pages_that_all_lead_to_a_notice_keep_their_text(confirmed: bool, tmp_path: Path) -> None:
+    was = [samples.reading(f"/{number}", f"# {number}\n") for number in range(3)]
+    write(tmp_path, *was, samples.end(3), flow="ingest")
+    run = Dataset(tmp_path).open_run("s", "1", plan=f"ingest {SITE}")
+    notice = replace(samples.failure("/0"), outcome=Outcome.SOFT_ERROR)
+    others = [replace(moved(number, "/0"), confirmed=confirmed) for number in (1, 2)]
+
+    found = decided(run, notice, *others)
+
+    assert found == {f"/{number}": ("soft_error", None) for number in range(3)}
+
+
+def test_what_leads_to_a_duplicate_is_one_of_the_page_that_holds_the_content(run: Run) -> None:
+    lead = replace(MOVED, entry=samples.entry("/lead"))
+    standing = Standing(run, SITE, 1.0)
+
+    rows = [SAME, NEW, lead]
+    found = [one for row in rows for one in standing.take(row)]
+    found += standing.end(samples.end(3))
+
+    assert {one.row.entry.url: one.duplicate_of for one in found} == {
+        f"{SITE}/old": None,
+        f"{SITE}/new": f"{SITE}/old",
+        f"{SITE}/lead": f"{SITE}/old",
+    }
+
+
+@pytest.mark.parametrize("redirect_first", [True, False], ids=["redirect first", "target first"])
+def test_what_leads_to_its_own_text_for_now_is_unchanged(redirect_first: bool, run: Run) -> None:
+    for_now = replace(MOVED, confirmed=False)
+
+    found = decided(run, *((for_now, NEW) if redirect_first else (NEW, for_now)))
+
+    assert found == {"/old": ("unchanged", "unchanged"), "/new": ("duplicate", None)}
+
+
+def test_what_an_earlier_start_left_out_is_no_page_to_lead_to(run: Run, tmp_path: Path) -> None:
+    target = replace(samples.failure("/new"), outcome=Outcome.NOINDEX)
+    write(tmp_path, target, flow="ingest")
+    again = Dataset(tmp_path).open_run("s", "1", plan=f"ingest {SITE}")
+
+    assert again.id == run.id
+    assert decided(again, MOVED) == {"/old": ("noindex", None)}
 
 
 @pytest.mark.parametrize("status", ["failed_blocked", "failed_unreachable"])

@@ -28,6 +28,14 @@ def test_a_page_that_asks_not_to_be_kept_says_it_once(outcome: Outcome) -> None:
     assert removals.is_word_of_site(replace(GONE_ONCE, outcome=outcome))
 
 
+def test_what_another_address_asks_for_is_not_the_word_of_the_page() -> None:
+    there = replace(samples.reading().exchange, final_url="https://a.test/maintenance")
+    asks = replace(GONE_ONCE, outcome=Outcome.NOINDEX, exchange=there)
+
+    assert not removals.is_word_of_site(asks)
+    assert removals.is_word_of_site(asks, "https://a.test/maintenance")
+
+
 @pytest.mark.parametrize("outcome", sorted(set(Outcome) - OTHER_WORDS), ids=str)
 def test_no_other_outcome_is_the_word_of_a_site(outcome: Outcome) -> None:
     assert not removals.is_word_of_site(replace(GONE_ONCE, outcome=outcome, confirmed=True))
