@@ -1,16 +1,19 @@
 """A second run costs what changed, removes what is proved to be gone, and loses nothing else."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import duckdb
 import pytest
 
 from tests.flowing import corpus, ingested, newest
 from tests.loopback import Answer, Site, page, urlset
 
+ROOT = Path(__file__).parents[1]
 QUICK = {"INGEST_RETRY_WAITS_S": "0", "INGEST_EXTRACT_WORKERS": "1"}
 GONE = Answer(b"not here", status=404)
 LISTED = ("tagged", "bare", "changing", "linked", "gone", "moved", "elsewhere", "secret", "failing")
@@ -218,6 +221,36 @@ def test_the_feed_tells_every_page_that_came_to_the_corpus_or_left_it(
 
         assert set(run.corpus) == set(before.corpus) - left | came
         assert set(run.chunks) == set(run.corpus)
+
+
+def followed(out: Path) -> dict[str, str]:
+    """Return what the query of the documentation tells somebody who has followed no run yet."""
+    text = (ROOT / "docs" / "data-format.md").read_text()
+    [query] = re.findall(r"## Following the changes.*?```sql\n(.*?)```", text, re.DOTALL)
+    query = query.replace("'data/", f"'{out}/").replace("20261130T122146562-0b87", "")
+    with duckdb.connect() as connection:
+        return dict(connection.execute(query).fetchall())
+
+
+def test_a_copy_that_follows_the_feed_is_not_misled_by_an_inventory(tmp_path: Path) -> None:
+    def small(origin: str) -> dict[str, Answer]:
+        robots = Answer(f"Sitemap: {origin}/s.xml\n".encode(), "text/plain")
+        pages = {path: page(path) for path in ("/a", "/b", "/gone")}
+        return pages | {"/robots.txt": robots, "/s.xml": urlset(*(origin + path for path in pages))}
+
+    out = tmp_path / "data"
+    with Site(small) as served:
+        ran(served, out)
+        ingested([served], out, "bytewax.run", "flows.discover", **QUICK)
+        served.routes |= {"/s.xml": urlset(f"{served.origin}/a"), "/gone": GONE}
+        ingested([served], out, "bytewax.run", "flows.discover", **QUICK)
+        assert "removed" in {row["change"] for row in newest(out, "urls")}
+        now = ran(served, out)
+
+    assert {url.removeprefix(served.origin): word for url, word in followed(out).items()} == {
+        **dict.fromkeys(now.corpus, "new"),
+        "/gone": "removed",
+    }
 
 
 def test_other_settings_make_every_page_anew(tmp_path: Path) -> None:
