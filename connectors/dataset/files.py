@@ -35,7 +35,7 @@ _SOUGHT = [
 _TEXTS = ("markdown", "html", "structured", "text", "detail", "links.list.element.url")
 """Columns that take most of a file."""
 _HELPS: Final = {
-    "corpus": "without it, and without an unfinished run, its site is read as for the first time",
+    "corpus": "remove it, and an unfinished run: its site is then read as for the first time",
     "runs": "a complete run may lack it; of an unfinished one remove the folder and .current",
 }
 """What helps when a file of such a folder is damaged."""
