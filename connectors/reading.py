@@ -102,19 +102,18 @@ class Reading:
         return bool(data)
 
     def _put(self, items: Items) -> None:
+        parts: list[Columns] = []
         for kind, some in groupby(items, type):
             if kind is sitemaps.Child:
                 self._children.extend(cast(Iterator[sitemaps.Child], some))
             elif kind is Declared:
-                self._declare(Columns.of(cast(Iterator[Declared], some)))
+                parts.append(Columns.of(cast(Iterator[Declared], some)))
             else:
-                for columns in cast(Iterator[Columns], some):
-                    self._declare(columns)
-
-    def _declare(self, columns: Columns) -> None:
-        found = self._candidate
-        at = Attribution(method=found.method, sitemap=self._url, depth=found.depth)
-        self._crawl.add(Entries(site=self._site, attribution=at, declared=columns))
+                parts.extend(cast(Iterator[Columns], some))
+        if parts:
+            found, declared = self._candidate, Columns.joined(parts)
+            at = Attribution(method=found.method, sitemap=self._url, depth=found.depth)
+            self._crawl.add(Entries(site=self._site, attribution=at, declared=declared))
 
     async def _tell_missing(self, answer: Answer) -> None:
         """Tell that there is nothing to read; a guess that was wrong is no news."""

@@ -8,7 +8,6 @@ is bounded by the budget: what can no longer be chosen is given back at once.
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import chain
 
 from flows.records import Attribution, Columns, Entries
 
@@ -96,9 +95,7 @@ def together(parts: Iterable[Entries]) -> int:
 
 
 def _joined(parts: Sequence[Entries]) -> Entries:
-    columns = zip(*(some.declared for some in parts), strict=True)
-    joined = Columns._make(list(chain.from_iterable(column)) for column in columns)
-    return replace(parts[0], declared=joined)
+    return replace(parts[0], declared=Columns.joined(some.declared for some in parts))
 
 
 def _newest(entries: Entries, count: int) -> tuple[Entries, Entries]:

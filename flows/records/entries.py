@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, NamedTuple, Self
 
 from flows.records.words import Method, Outcome
@@ -92,6 +92,12 @@ class Columns(NamedTuple):
         """Return what is declared one by one."""
         rows = tuple(declared)
         return cls._make(zip(*rows, strict=True) if rows else ((),) * len(cls._fields))
+
+    @classmethod
+    def joined(cls, parts: Iterable["Columns"]) -> "Columns":
+        """Return what is declared in several parts, one after the other."""
+        columns = zip(*parts, strict=True)
+        return cls._make(tuple(chain.from_iterable(column)) for column in columns)
 
     def each(self, change: Callable[[Sequence[Any]], Sequence[Any]]) -> "Columns":
         """Return what becomes of the columns."""
