@@ -157,9 +157,9 @@ def weight(path: Path, sites: Collection[str] | None = None) -> int:
 def write_json(path: Path, value: dict[str, Any], work: Path | None = None) -> None:
     """Put `value` at `path` at once: a reader finds the old text or the new one.
 
-    It is written in `work` first, by one process at a time; beside `path` when there is none.
+    It is written in `work` first, beside `path` when there is none; several processes may do so.
     """
-    staged = (work or path.parent) / f"{path.name}.tmp"
+    staged = (work or path.parent) / f"{path.name}.{os.getpid()}.tmp"
     with staged.open("w", encoding="utf-8") as file:
         json.dump(value, file, ensure_ascii=False, indent=1)
         file.flush()

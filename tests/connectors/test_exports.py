@@ -281,7 +281,7 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
             corpora.store(root, replace(one, links=()))
         arrow = pa.total_allocated_bytes()
         tracemalloc.start()
-        exports.lines(root, root / "all.jsonl", shapes.langchain, "chunks", ())
+        exports.lines(root, tmp_path / "all.jsonl", shapes.langchain, "chunks", ())
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
 
