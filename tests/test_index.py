@@ -115,14 +115,19 @@ def site(origin: str) -> dict[str, Answer]:
     }
 
 
-def test_a_crawl_with_a_live_index_leaves_the_store_in_step(tmp_path: Path) -> None:
-    address, out = f"sqlite://{tmp_path / 'store'}", tmp_path / "data"
+@pytest.mark.parametrize("words", [(), ("-p", "2")], ids=["one", "processes"])
+def test_a_crawl_with_a_live_index_leaves_the_store_in_step(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    address = f"sqlite://{tmp_path / 'store'}"
+    flow = ("bytewax.testing" if "-p" in words else "bytewax.run", "flows.ingest", *words)
+    out = tmp_path / "data"
     with Site(site) as one, Site(site, "127.0.0.2") as two:
         sites = {"INGEST_ALLOW_NETWORKS": "127.0.0.0/8", "INGEST_INDEX": address}
-        ingested([one, two], out, **sites)
+        ingested([one, two], out, *flow, **sites)
         assert held(out, settings(address)) == wanted(out)
         one.routes["/comets"] = html("Comets", text="Comets have tails of dust and gas. " * 9)
-        ingested([one, two], out, **sites)
+        ingested([one, two], out, *flow, **sites)
 
     assert held(out, settings(address)) == wanted(out)
     assert report.main([str(out)]) == 0

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from connectors import stores
+from connectors.dataset import files
 from connectors.stores import Capabilities, Hit, StoreError, Vector
 from flows import filters, steps
 from flows.filters import OPERATORS, Filter, Value
@@ -52,7 +53,9 @@ class SqliteStore:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = self._apsw.Connection(str(path))
             self._file.set_busy_timeout(PATIENCE_MS)
-            self._file.execute("PRAGMA journal_mode = WAL")
+            self._making = path.with_name(f"{path.name}.lock")
+            with files.locked(self._making):  # not patient: it fails when another process does it
+                self._file.execute("PRAGMA journal_mode = WAL").fetchall()
         except (OSError, self._apsw.Error) as error:
             raise ValueError(f"cannot use {url}: {error}") from error
         self._file.enable_load_extension(True)  # its own form
@@ -61,6 +64,15 @@ class SqliteStore:
     def prepare(self, space: Space) -> None:
         """Make the table when it is missing; ValueError when it holds vectors of another space."""
         stores.fits(space, self.capabilities)
+        with files.locked(self._making):
+            held = self.space()
+            if held is None:
+                self._make(space)
+                held = self.space()
+        if held is not None and held != space:
+            raise stores.mismatch(f"table {self._name}", held, space)
+
+    def _make(self, space: Space) -> None:
         names = ", ".join(f'"{field.name}"' for field in steps.schema(space))
         name, told = self._name, (space.model, space.dimension)
         with self._asked() as file, file:  # others may do the same at this moment
@@ -72,9 +84,6 @@ class SqliteStore:
             file.execute(f'CREATE TABLE IF NOT EXISTS "{name}_space" (model, dimension)')
             first = f'SELECT 1 FROM "{name}_space"'  # noqa: S608
             file.execute(f'INSERT INTO "{name}_space" SELECT ?, ? WHERE NOT EXISTS ({first})', told)
-        held = self.space()
-        if held is not None and held != space:
-            raise stores.mismatch(f"table {name}", held, space)
 
     def space(self) -> Space | None:
         """Return the space of the vectors that are stored; None when there is no table."""
