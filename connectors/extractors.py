@@ -1,5 +1,6 @@
 """A pool of killable extraction processes: a hostile page costs itself and one process."""
 
+import gc
 import multiprocessing
 import resource
 import signal
@@ -19,6 +20,9 @@ from flows.settings import Settings
 
 MEMORY = 3 << 30
 """Bytes of address space of one extraction process; a page that wants more is a `parse_error`."""
+
+COLLECTED = (50_000, 20, 20)
+"""Objects after which unused cycles are looked for: a page is many objects and hardly a cycle."""
 
 CLOSING_S = 3.0
 """Seconds in which the processes are ended and their semaphores given back."""
@@ -152,7 +156,7 @@ class Extractors:
         # Neither fork (threads run here) nor spawn (a second of imports for each process).
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["flows.content", "flows.chunks", __name__])
-        pool = ProcessPool(max_workers=self._workers, initializer=_bounded, context=context)
+        pool = ProcessPool(max_workers=self._workers, initializer=bound, context=context)
         with _deaf():
             warming = [pool.schedule(_warm, args=(self._manner,)) for _ in range(self._workers)]
         self._warming = warming
@@ -244,7 +248,9 @@ def _read(read: Callable[[Page, Manner], Read], page: Page, manner: Manner) -> R
     return came
 
 
-def _bounded() -> None:
+def bound() -> None:
+    """Make ready the process that this is called in for reading pages."""
+    gc.set_threshold(*COLLECTED)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 

@@ -8,7 +8,18 @@ import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
-from flows import charset, facts, language, maincontent, markdown, offers, signals, tokens, walls
+from flows import (
+    charset,
+    elements,
+    facts,
+    language,
+    maincontent,
+    markdown,
+    offers,
+    signals,
+    tokens,
+    walls,
+)
 from flows.facts import Facts
 from flows.markdown import Written
 from flows.records import Document, Failure, Outcome, Page
@@ -17,6 +28,8 @@ THIN_WORDS = 5
 """Words below which a text without code, table or image is of no use."""
 SHORT = 100
 """Characters from which a text is never too short."""
+LONG = 50_000
+"""Characters of a page from which its attributes may be too long."""
 UNFILLED = frozenset({Outcome.EMPTY, Outcome.THIN, Outcome.JS_REQUIRED})
 """What HTML without content is, in whose place Markdown that the server offers may stand."""
 _MORE = re.compile(r"```|^\||!\[|\$", re.MULTILINE)
@@ -120,6 +133,8 @@ def _parsed(text: str) -> HtmlElement | tuple[Outcome, str]:
         return Outcome.EMPTY, "no element"
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         return Outcome.PARSE_ERROR, "elements are nested too deep"
+    if len(text) > LONG:
+        elements.shorten_names(tree)
     return tree
 
 

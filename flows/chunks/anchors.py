@@ -15,7 +15,7 @@ def of(document: Document, sections: Sequence[Section]) -> list[str]:
     """Return an anchor for each heading, in order and unique: the page's own, else a slug."""
     own: defaultdict[str, deque[str]] = defaultdict(deque)
     for title, anchor in dict.fromkeys(document.anchors):
-        own[outline.plain(title)].append(anchor)
+        own[outline.plain(title[: outline.MAX_TITLE])].append(anchor)
     slugs = _Slugs({anchor for _, anchor in document.anchors})
     given: dict[str, None] = {}
     for block in (b for section in sections for b in section.blocks if b.kind == "heading"):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from flows import passages, tokens
 from flows.outline import Section
-from flows.passages.unit import Source, Unit
+from flows.passages.unit import LONGEST, Source, Unit
 
 LEAST_ROOM = 8
 """Tokens that a unit may have however long the breadcrumb is."""
@@ -64,9 +64,10 @@ class Packer:
         if not self._text[start:end].strip():
             return []
         lead = self._breadcrumb(section)
-        whole = self._piece([Unit(start, end)], section, lead)
-        if whole.tokens <= self._limits.max_tokens:
-            return [whole]
+        if end - start <= LONGEST * self._limits.max_tokens:
+            whole = self._piece([Unit(start, end)], section, lead)
+            if whole.tokens <= self._limits.max_tokens:
+                return [whole]
         room = max(LEAST_ROOM, self._limits.max_tokens - self._count(lead))
         units = passages.units(Source(self._text, room, self._count), section.blocks)
         return self._balanced(self._filled(units, section, lead))

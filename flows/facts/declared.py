@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 from lxml import etree
 from lxml.html import HtmlElement
 
-from flows import charset, urls
+from flows import charset, elements, urls
 from flows.facts import linked
 from flows.facts.linked import Node
 from flows.records import Alternate
@@ -16,6 +16,10 @@ MAX_VALUES = 64
 """Values kept of one `meta` name, and `hreflang` alternates kept of a page."""
 MAX_ITEMS = 10_000
 """Elements with an `itemprop` that are looked at."""
+MOST_TEXT = 4_000
+"""Characters of an element's text that are read."""
+MOST_BASE = 2_000
+"""Characters of a `base`: a longer one would make each link of the page as long."""
 _ITEMS = etree.XPath("descendant-or-self::*[@itemprop]")
 
 
@@ -60,7 +64,7 @@ def read(tree: HtmlElement, url: str) -> Declared:
                 scripts.append(element.text or "")
         elif href := element.get("href"):
             if element.tag == "base":
-                base = base or href
+                base = base or (href if len(href) <= MOST_BASE else None)
             else:
                 links.append((frozenset((element.get("rel") or "").lower().split()), element))
     data = linked.parse(scripts)
@@ -86,8 +90,10 @@ def alternates(page: Declared) -> tuple[Alternate, ...]:
     found: dict[Alternate, None] = {}
     for rel, element in page.links:
         lang = (element.get("hreflang") or "").strip()
+        if len(found) == MAX_VALUES or not lang or "alternate" not in rel:
+            continue
         url = urls.canonical(element.get("href") or "", page.base_url)
-        if "alternate" in rel and lang and url and len(found) < MAX_VALUES:
+        if url:
             found[Alternate(lang=charset.clean(lang), url=url)] = None
     return tuple(found)
 
@@ -104,7 +110,7 @@ def words(text: str | None, most: int = 1000) -> str | None:
 
 def text_of(element: HtmlElement) -> str | None:
     """Return the text of an element on one line."""
-    return words("".join(map(str, element.itertext())))
+    return words(elements.beginning(element, MOST_TEXT))
 
 
 def _note(metas: dict[str, list[str]], element: HtmlElement) -> None:

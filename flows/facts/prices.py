@@ -1,14 +1,15 @@
 """Prices that a page states as data: JSON-LD, microdata, `product:price` metas."""
 
+import functools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 
 from lxml.html import HtmlElement
 
 from flows.facts import linked
-from flows.facts.declared import Declared, text_of, words
+from flows.facts.declared import MOST_TEXT, Declared, text_of, words
 from flows.facts.linked import Node
 from flows.records import Price
 
@@ -28,10 +29,11 @@ _CODE = re.compile(r"[A-Z]{3}")
 def stated(page: Declared) -> tuple[Price, ...]:
     """Return the prices of a page in the order they are stated, each once."""
     found: dict[Price, None] = {}
-    for price in [*_linked(page), *_microdata(page), *_metas(page)]:
-        named = any(p.amount == price.amount and p.currency == price.currency for p in found)
-        if price.name is not None or not named:
+    known: set[tuple[Decimal, str | None]] = set()
+    for price in chain(_linked(page), _microdata(page), _metas(page)):
+        if price.name is not None or (price.amount, price.currency) not in known:
             found[price] = None
+            known.add((price.amount, price.currency))
         if len(found) == MAX_PRICES:
             break
     return tuple(found)
@@ -92,6 +94,7 @@ def _offered(node: Node, name: str | None) -> Iterator[Price]:
 
 def _microdata(page: Declared) -> Iterator[Price]:
     """Yield the prices of microdata."""
+    told = functools.cache(_value)
     scopes = [_scope(element) for _, element in page.items]
     stated: dict[tuple[HtmlElement | None, str], HtmlElement] = {}
     for (names, element), scope in zip(page.items, scopes, strict=True):
@@ -102,7 +105,7 @@ def _microdata(page: Declared) -> Iterator[Price]:
         if number is not None:
             outer = None if scope is None else _scope(scope)
             named = stated.get((scope, "name"), stated.get((outer, "name")))
-            yield _price(number, _value(stated.get((scope, "priceCurrency"))), _value(named))
+            yield _price(number, told(stated.get((scope, "priceCurrency"))), told(named))
 
 
 def _metas(page: Declared) -> Iterator[Price]:
@@ -130,4 +133,6 @@ def _scope(element: HtmlElement) -> HtmlElement | None:
 
 def _value(element: HtmlElement | None) -> str | None:
     """Return what a property of microdata says."""
-    return None if element is None else element.get("content") or text_of(element)
+    if element is None:
+        return None
+    return (element.get("content") or "")[:MOST_TEXT] or text_of(element)

@@ -16,6 +16,8 @@ ARTICLES = frozenset(
 """Types of what a page may be about (schema.org)."""
 MAX_HEADINGS = 16
 """First-level headings that are compared with the title."""
+MAX_AUTHORS = 16
+"""Elements of microdata that are asked for an author."""
 MAX_AUTHOR = 300
 """Characters of an author; longer ones are lists of links or whole biographies."""
 MAX_DESCRIPTION = 4_000
@@ -82,10 +84,11 @@ def _authors(page: Declared) -> Iterator[list[str | None]]:
         yield [linked.name_of(person) for person in linked.listed(node.get("author"))]
     for name in ("author", "article:author", "dc.creator", "citation_author", "parsely-author"):
         yield list(page.meta(name))
-    for element in page.item("author"):
+    for element in islice(page.item("author"), MAX_AUTHORS):
         inner = next((e for e in element.iter() if "name" in (e.get("itemprop") or "")), element)
         yield [inner.get("content") or text_of(inner)]
-    yield [text_of(link) for link in page.tree.iter("a") if link.get("rel") == "author"]
+    links = (link for link in page.tree.iter("a") if link.get("rel") == "author")
+    yield list(map(text_of, islice(links, MAX_AUTHORS)))
 
 
 def _first(page: Declared, tag: str) -> str | None:

@@ -18,6 +18,10 @@ from flows.maincontent.words import Survey, Text
 
 MOST_ELEMENTS = 50_000
 """Elements of a page that trafilatura is asked about: beyond, its time grows with their square."""
+MOST_BESIDE = 10_000
+"""Elements beside each other with which it is asked: it counts them again for each of them."""
+MOST_WITHIN = 1_000_000
+"""Elements around elements, all together, with which it is asked: it looks up and down for each."""
 MOST_WORDS = 400_000
 """Words of a page that are looked up among those trafilatura keeps: beyond, they take 200 MB."""
 MOST_CLAIMED = 20_000
@@ -54,15 +58,25 @@ def find(tree: HtmlElement, title: str | None = None) -> Main:
     body = tree.find("body")
     place.name_heading(tree if body is None else body, title)
     page = words.read(tree if body is None else body)
-    if len(page.spans) > MOST_ELEMENTS or len(page.words) > MOST_WORDS:
-        return _whole(page.root)
     _bound_spans(tree)
+    if _is_too_much(page):
+        return _whole(page.root)
     found = _kept(tree, page)
     if found.share() < FOUND and found.own > page.plain():
         text = trafilatura.extract(tree, output_format="markdown", include_comments=False)
         return Main((), frozenset(), "trafilatura", text or "")
     node = place.node(found)
     return _whole(page.root) if node is None else _around(found, node, tree, title)
+
+
+def _is_too_much(page: Text) -> bool:
+    """Tell whether trafilatura would take more time than grows with the size of a page."""
+    return (
+        len(page.spans) > MOST_ELEMENTS
+        or len(page.words) > MOST_WORDS
+        or page.within > MOST_WITHIN
+        or sum(len(element) ** 2 for element in page.spans) > MOST_BESIDE**2
+    )
 
 
 def _whole(root: HtmlElement) -> Main:
@@ -73,7 +87,7 @@ def _whole(root: HtmlElement) -> Main:
 
 
 def _bound_spans(tree: HtmlElement) -> None:
-    """Let no cell span others where all together claim too many: trafilatura makes every one."""
+    """Let no cell span others where all together claim too many: every one would be written."""
     spanning = [
         cell for cell in tree.iter("td", "th") if cell.get("colspan") or cell.get("rowspan")
     ]

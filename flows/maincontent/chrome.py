@@ -6,6 +6,7 @@ from collections.abc import Set as AbstractSet
 
 from lxml.html import HtmlElement
 
+from flows import elements
 from flows.maincontent import names
 from flows.maincontent.manner import Manner
 from flows.maincontent.words import Span, Survey
@@ -33,6 +34,8 @@ LISTS = frozenset({"ul", "ol", "dl"})
 SHOWN = frozenset({"figure", "picture", "img", "pre", "table", "thead", "tbody", "tr", "td", "th"})
 """Elements that are kept before the first word of an article."""
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+MOST_HEADING = 1_000
+"""Characters of a heading that an id is compared with."""
 BOXES = frozenset({"footer", "aside", "form"})
 _ASIDES = re.compile(r"quote|onebox|foot-?note|admonition|callout|\bnote\b|\btip\b|\bwarning\b")
 """Names of what stands aside and belongs to the text."""
@@ -140,14 +143,7 @@ class Trimming:
 
 def _holders(root: HtmlElement, *tags: str) -> set[HtmlElement]:
     """Return the elements of some kinds and all elements around one."""
-    found: set[HtmlElement] = set()
-    for element in root.iter(*tags):
-        found.add(element)
-        for up in element.iterancestors():
-            if up in found:
-                break
-            found.add(up)
-    return found
+    return {*root.iter(*tags), *elements.around(root, *tags)}
 
 
 def _is_chrome_by_id(element: HtmlElement, kept: float) -> bool:
@@ -159,7 +155,7 @@ def _is_chrome_by_id(element: HtmlElement, kept: float) -> bool:
         return False
     section = kept > UNKEPT or "section" in (element.tag, element.get("class"))
     heading = next(element.iter(*HEADINGS), None) if section else None
-    text = "" if heading is None else "".join(map(str, heading.itertext()))
+    text = "" if heading is None else elements.beginning(heading, MOST_HEADING)
     return name.lower().strip("-_") not in re.sub(r"\W+", "-", text.strip().lower())
 
 

@@ -45,6 +45,8 @@ class Text:
     """Words in links before each position."""
     links: int
     """Links that have words."""
+    within: int
+    """Elements around each element, all together."""
 
     def has_menus(self) -> bool:
         """Tell whether the links are short, as those of menus are, and those of lists are not."""
@@ -123,9 +125,11 @@ def read(root: HtmlElement) -> Text:
     spans: dict[HtmlElement, Span] = {}
     links: list[Span] = []
     find = _WORD.findall
+    within = 0
     walk = etree.iterwalk(root, events=("start", "end"))
     for event, element in walk:
         if event == "start":
+            within += len(starts)
             if element.tag in UNREAD:
                 walk.skip_subtree()
                 starts.append(-1)
@@ -141,7 +145,7 @@ def read(root: HtmlElement) -> Text:
                 links.append((start, len(words)))
         if element is not root and (text := element.tail):
             words += find(text)
-    return Text(root, words, spans, _before(links, len(words)), len(links))
+    return Text(root, words, spans, _before(links, len(words)), len(links), within)
 
 
 def _before(spans: Iterable[Span], size: int) -> list[int]:

@@ -6,7 +6,7 @@ from functools import partial
 from lxml.html import HtmlElement
 
 from flows.markdown import inline, links, lists, notes
-from flows.markdown.frames import Frame, Kind, Listed
+from flows.markdown.frames import Closed, Frame, Kind, Listed
 from flows.markdown.inline import BREAK
 from flows.markdown.kinds import LISTS, PARTING
 from flows.markdown.writer import Writer
@@ -65,19 +65,23 @@ def _marked(tag: str, writer: Writer, frame: Frame) -> None:
     mark = spelled[: spelled.index(text)]
     lead, tail = " " * words[:1].isspace(), " " * words[-1:].isspace()
     before = writer.top.words[-1] if writer.top.words else ""
-    if not lead and _is_marked(before, mark):
-        writer.top.words[-1] = f"{before[: -len(mark)]}{text}{mark}{tail}"
+    if not lead and before == mark and isinstance(before, Closed):
+        writer.top.words[-1:] = [text, _closed(mark, text), *filter(None, [tail])]
         return
     following = (frame.element.tail or " ")[0]
     opens = lead or not before or not before[-1].isalnum() or text[0].isalnum()
     closes = tail or not following.isalnum() or text[-1].isalnum()
     clash = not lead and before.endswith("*")
-    writer.raw(f"{lead}{spelled}{tail}" if opens and closes and not clash else words)
+    if opens and closes and not clash:
+        end = mark if lead else _closed(mark, text)
+        writer.top.words += [f"{lead}{mark}{text}", end, *filter(None, [tail])]
+    else:
+        writer.raw(words)
 
 
-def _is_marked(before: str, mark: str) -> bool:
-    """Tell whether the words before are marked in the same way, so that these go on with them."""
-    return before.startswith(mark) and before.endswith(mark) and not before.endswith("\\" + mark)
+def _closed(mark: str, text: str) -> str:
+    """Return the mark after `text`, by which words marked in the same way can go on with it."""
+    return mark if text.endswith("\\") else Closed(mark)
 
 
 def _link(writer: Writer, frame: Frame) -> None:

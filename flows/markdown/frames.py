@@ -22,6 +22,12 @@ class Listed(str):
     __slots__ = ()
 
 
+class Closed(str):
+    """The mark after emphasized words, with which emphasized words right behind can go on."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, eq=False)
 class Frame:
     """An element that is open, and what has been written in it."""

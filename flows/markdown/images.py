@@ -39,6 +39,6 @@ def _candidates(element: HtmlElement) -> str:
     # The parser takes what follows a `source` for its content, so the image may lie in one.
     above = islice(element.iterancestors(), MAX_SOURCES)
     picture = next((up for up in above if up.tag == "picture"), None)
-    around = [] if picture is None else list(picture.iter("source"))
-    stated = (e.get("srcset") or e.get("data-srcset") for e in [element, *around])
+    around = () if picture is None else islice(picture.iter("source"), MAX_SOURCES)
+    stated = (e.get("srcset") or e.get("data-srcset") for e in (element, *around))
     return next(filter(None, stated), "")

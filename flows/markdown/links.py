@@ -4,8 +4,10 @@ import re
 
 from lxml.html import HtmlElement
 
-from flows.markdown.kinds import text_of
+from flows.elements import beginning
 
+MOST_WORDS = 200
+"""Characters of a link that only points at where it stands."""
 _SIGN = re.compile(r"[\s\W_]*\Z")
 _SIGNS = frozenset({"¶", "#", "§", "🔗", "↩", "↩︎", "↑", "^", "\uf0c1"})
 _PERMALINK = re.compile(
@@ -32,7 +34,9 @@ def is_permalink(element: HtmlElement, href: str, *, heading: bool) -> bool:
     marked = _PERMALINK.search(element.get("class") or "") is not None
     if not marked and "#" not in href:
         return False
-    text = text_of(element)
+    text = beginning(element, MOST_WORDS)
+    if len(text) == MOST_WORDS:
+        return False
     if is_sign(text) and element.find(".//img") is None:
         return marked or heading or text.strip() in _SIGNS
     return marked and _WORDS.match(text) is not None

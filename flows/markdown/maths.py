@@ -4,6 +4,8 @@ import re
 
 from lxml.html import HtmlElement
 
+from flows.elements import Holders
+
 HOLDERS = frozenset({"span", "div", "math", "mjx-container"})
 """Elements that may hold a formula."""
 _HOLDERS = re.compile(
@@ -12,10 +14,11 @@ _HOLDERS = re.compile(
 _PREVIEW = re.compile(r"(?:^|\s)(?:MathJax_Preview|MJX_Assistive_MathML)(?:\s|$)")
 _SOURCE = re.compile(r"(?:^|\s)(?:math|arithmatex|tex|latex)(?:\s|$)")
 _DELIMITED = re.compile(r"\s*(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)\s*\Z", re.DOTALL)
+_DISPLAYED = ".//*[@class='katex-display']"
 _STYLE = re.compile(r"\A\{\\(?:displaystyle|textstyle) (.*)\}\Z", re.DOTALL)
 
 
-def formula(element: HtmlElement) -> str | None:
+def formula(element: HtmlElement, holders: Holders) -> str | None:
     """Return the formula an element shows, as `$…$` or `$$…$$`; None when it shows none.
 
     The empty string stands for an element that only repeats or previews a formula.
@@ -38,16 +41,16 @@ def formula(element: HtmlElement) -> str | None:
     if _PREVIEW.search(names):
         return ""
     if _HOLDERS.search(names):
-        return _held(element, names)
+        return _held(element, names, holders)
     return _delimited(element) if _SOURCE.search(names) else None
 
 
-def _held(element: HtmlElement, names: str) -> str | None:
+def _held(element: HtmlElement, names: str, holders: Holders) -> str | None:
     """Return the formula of KaTeX's, MathJax's or a wiki's wrapper."""
-    maths = element.find(".//math")
-    display = "display" in names.lower() or element.find(".//*[@class='katex-display']") is not None
+    maths = element.find(".//math") if holders.holds(element, "math") else None
     if maths is not None:
-        return _of_mathml(maths, display or maths.get("display") == "block")
+        display = "display" in names.lower() or maths.get("display") == "block"
+        return _of_mathml(maths, display or element.find(_DISPLAYED) is not None)
     following = element.getnext()
     scripted = following is not None and following.tag == "script"
     return "" if scripted or "MathJax" in names else None
@@ -66,6 +69,9 @@ def _of_mathml(maths: HtmlElement, display: bool) -> str:
 
 def _delimited(element: HtmlElement) -> str | None:
     """Return the formula of an element whose whole text is TeX between delimiters."""
+    first = next((text for text in element.itertext() if text.strip()), "")
+    if not first.lstrip().startswith(("\\", "$")):
+        return None
     found = _DELIMITED.match("".join(element.itertext()))
     if found is None:
         return None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from lxml.html import HtmlElement
 
+from flows import elements
 from flows.markdown import code, inline, languages, links, listings, maths, notes, tables
 from flows.markdown.frames import Kind
 from flows.markdown.inline import BREAK
@@ -20,7 +21,7 @@ from flows.markdown.kinds import (
 )
 from flows.markdown.writer import Writer
 
-DEPTH = 12
+DEPTH = 8
 """Lists and quotes within each other that are still marked."""
 SUBSTANTIAL = 400
 """Characters from which what is said to readers without scripts is more than a warning."""
@@ -38,7 +39,7 @@ def start(writer: Writer, element: HtmlElement) -> bool:
         return True
     if tag in SKIPPED:
         return _skipped(writer, element)
-    shown = maths.formula(element) if tag in maths.HOLDERS else None
+    shown = maths.formula(element, writer.holders) if tag in maths.HOLDERS else None
     if shown is not None:
         _formula(writer, shown)
         return False
@@ -53,7 +54,7 @@ def start(writer: Writer, element: HtmlElement) -> bool:
 def _skipped(writer: Writer, element: HtmlElement) -> bool:
     """Leave an element out, but for a formula's source, a task's box and an image's stand-in."""
     if element.tag == "script":
-        _formula(writer, maths.formula(element) or "")
+        _formula(writer, maths.formula(element, writer.holders) or "")
     elif element.tag == "input" and element.get("type") == "checkbox":
         if writer.top.name == "item":
             writer.raw("[x] " if element.get("checked") is not None else "[ ] ")
@@ -68,7 +69,7 @@ def _noscript(writer: Writer, element: HtmlElement) -> bool:
     if element.find("img") is not None:
         return before is None or before.tag != "img"
     writer.boundary()
-    return len(text_of(element)) > SUBSTANTIAL
+    return len(elements.beginning(element, SUBSTANTIAL + 1)) > SUBSTANTIAL
 
 
 def _formula(writer: Writer, shown: str) -> None:
@@ -133,7 +134,7 @@ def _code(writer: Writer, element: HtmlElement) -> bool:
     """Write inline code; code with line breaks of its own is a block."""
     if element.find("br") is not None and writer.top.kind is Kind.BLOCKS:
         return _pre(writer, element)
-    if len(element) and element.find(".//pre") is not None:
+    if writer.holders.holds(element, "pre"):
         return True
     plain = all(inner.tag in _INNER for inner in element)
     text = text_of(element) if plain else code.text_of(element)
@@ -193,7 +194,8 @@ def _list(writer: Writer, element: HtmlElement) -> bool:
     if writer.top.kind is Kind.CELL:
         writer.raw("<ol>" if element.tag == "ol" else "<ul>")
         return True
-    if writer.top.kind is Kind.WORDS or writer.depth() >= DEPTH:
+    deep = writer.depth() >= DEPTH or writer.active["list"] > DEPTH
+    if writer.top.kind is Kind.WORDS or deep:
         writer.boundary()
         return True
     return writer.push(element, Kind.ITEMS, "list")
@@ -225,8 +227,9 @@ def _term(writer: Writer, element: HtmlElement) -> bool:
 
 def _raised(writer: Writer, element: HtmlElement) -> bool:
     """Open raised or lowered text."""
-    large = len(text_of(element)) > SMALL or element.find(".//a") is not None
-    if writer.active["raised"] or large:
+    if writer.active["raised"] or writer.holders.holds(element, "a"):
+        return True
+    if len(elements.beginning(element, SMALL + 1)) > SMALL:
         return True
     return writer.push(element, Kind.WORDS, "raised")
 
@@ -243,7 +246,7 @@ def _table(writer: Writer, element: HtmlElement) -> bool:
         writer.block(listing)
         return False
     rows = tables.rows_of(element)
-    if writer.top.kind is not Kind.BLOCKS or not tables.is_data(element, rows):
+    if writer.top.kind is not Kind.BLOCKS or not tables.is_data(element, rows, writer.holders):
         writer.boundary()
         return not _placed(writer, element, rows)
     caption = element.find("caption")
@@ -255,17 +258,21 @@ def _table(writer: Writer, element: HtmlElement) -> bool:
 
 def _placed(writer: Writer, element: HtmlElement, rows: tables.Rows) -> bool:
     """Write a table that is data under headings of its own, or one line; False for others."""
-    parts = tables.parts(rows)
-    headed = len(parts) > 1 and any(tables.holds_heading(part[0]) for part in parts)
-    if writer.top.kind is not Kind.BLOCKS or not (headed or tables.is_line(rows)):
+    is_line = tables.is_line(rows)
+    headed = any(tables.holds_heading(row, writer.holders) for row in rows)
+    if writer.top.kind is not Kind.BLOCKS or not (headed or is_line):
         return False
-    if not all(map(_is_plain, (part for part in parts if not tables.holds_heading(part[0])))):
+    parts = tables.parts(rows, writer.holders)
+    if len(parts) < 2 and not is_line:
         return False
-    for part in parts:
-        if tables.holds_heading(part[0]):
+    heads = [tables.holds_heading(part[0], writer.holders) for part in parts]
+    if not all(head or _is_plain(part) for head, part in zip(heads, parts, strict=True)):
+        return False
+    for head, part in zip(heads, parts, strict=True):
+        if head:
             for block in writer.walk(part[0][0], Kind.BLOCKS).blocks:
                 writer.block(block)
-        elif tables.is_data(element, part):
+        elif tables.is_data(element, part, writer.holders):
             writer.block(tables.written(element, part, lambda cell: _cell(writer, cell)))
         else:
             cells = (_cell(writer, cell) for row in part for cell in row)

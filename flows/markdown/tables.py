@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 
 from lxml.html import HtmlElement
 
+from flows import elements
+from flows.elements import Holders
 from flows.markdown.inline import BREAK
 from flows.markdown.kinds import HEADINGS, has_block
 
@@ -38,46 +40,49 @@ def rows_of(table: HtmlElement) -> Rows:
     return [row for row in rows if row]
 
 
-def is_data(table: HtmlElement, rows: Rows) -> bool:
+def is_data(table: HtmlElement, rows: Rows, holders: Holders) -> bool:
     """Tell whether a table is one for a reader; the others only place things on the page."""
     if table.get("role") in ("presentation", "none") or len(rows) < 2 or max(map(len, rows)) < 2:
         return False
     headed = any(cell.tag == "th" for cell in rows[0])
     for cell in (c for row in rows for c in row):
-        inside = _blocks_inside(cell)
-        if "pre" in inside or (inside and not headed):
+        if holders.holds(cell, "pre"):
             return False
-        if not headed and len(cell) and len("".join(cell.itertext())) > CELL_TEXT:
+        if not headed and (holders.holds(cell, *_LAYOUT_INSIDE) or _is_long(cell)):
             return False
     return True
 
 
-def _blocks_inside(cell: HtmlElement) -> set[str]:
-    """Return which elements a cell holds that no row of a table can hold."""
-    return {tag for tag in _LAYOUT_INSIDE if len(cell) and cell.find(f".//{tag}") is not None}
+def _is_long(cell: HtmlElement) -> bool:
+    return len(cell) > 0 and len(elements.beginning(cell, CELL_TEXT + 1)) > CELL_TEXT
 
 
-def parts(rows: Rows) -> list[Rows]:
+def parts(rows: Rows, holders: Holders) -> list[Rows]:
     """Return the rows between headings that stand in a table; a heading's row is a part alone."""
     found: list[Rows] = [[]]
     for row in rows:
-        if holds_heading(row):
+        if holds_heading(row, holders):
             found += [[row], []]
-        elif any("".join(map(str, cell.itertext())).strip() for cell in row):
+        elif any(text.strip() for cell in row for text in cell.itertext()):
             found[-1].append(row)
     return list(filter(None, found))
 
 
-def holds_heading(row: list[HtmlElement]) -> bool:
+def holds_heading(row: list[HtmlElement], holders: Holders) -> bool:
     """Tell whether a row is nothing but a heading."""
-    return len(row) == 1 and len(row[0]) > 0 and next(row[0].iter(*HEADINGS), None) is not None
+    return len(row) == 1 and holders.holds(row[0], *HEADINGS)
 
 
 def is_line(rows: Rows) -> bool:
     """Tell whether rows are one line that a table only spaces out."""
     if len(rows) != 1 or any(map(has_block, rows[0])):
         return False
-    return sum(len("".join(map(str, cell.itertext()))) for cell in rows[0]) <= LINE
+    left = LINE
+    for cell in rows[0]:
+        left -= len(elements.beginning(cell, left + 1))
+        if left < 0:
+            return False
+    return True
 
 
 def written(table: HtmlElement, rows: Rows, convert: Callable[[HtmlElement], str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from lxml import etree
 from lxml.html import HtmlElement
 
+from flows.elements import Holders
 from flows.markdown import inline, links
 from flows.markdown.frames import Frame, Kind
 from flows.markdown.inline import BREAK
@@ -26,6 +27,7 @@ class Writer:
     ) -> None:
         """Take what links are relative to, what to leave out, and what elements do."""
         self.spelling = Spelling(base_url)
+        self.holders = Holders()
         self.anchors: list[tuple[str, str]] = []
         self.active: Counter[str] = Counter()
         """How many frames of each name are open."""

@@ -54,7 +54,7 @@ def _parts(source: Source, block: Block) -> Iterator[Unit]:
     pending = [block]
     while pending:
         part = pending.pop()
-        size = source.size(part.start, part.end)
+        size = source.fitting(part.start, part.end)
         if size <= source.room // 2 or (size <= source.room and part.kind in WHOLE):
             leading = part.kind == "text" and _announces(source.text[part.start : part.end])
             yield Unit(part.start, part.end, size, leading=leading)

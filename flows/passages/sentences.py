@@ -7,6 +7,8 @@ from flows.passages.unit import Source, Unit
 
 LEAST = 4
 """Tokens that a piece may have however little room there is; one character can be four."""
+LONGER = 8
+"""Characters that are tried of a long sentence, as a multiple of those that fitted before."""
 LONGEST_CHARACTER = 32
 """Code points of the longest character that is kept whole."""
 _MASKED = re.compile(r"(?<!`)(`++)[^`\n]++\1(?!`)|!?\[[^\[\]\n]*\]\([^()\s]*\)")
@@ -26,7 +28,7 @@ def cut(source: Source, start: int, end: int, room: int | None = None) -> Iterat
     at = 0
     for border in [*(found.end() for found in _BORDER.finditer(masked)), len(words)]:
         if border > at:
-            size = source.size(start + at, start + border)
+            size = source.fitting(start + at, start + border)
             if size <= most:
                 yield Unit(start + at, start + border, size)
             else:
@@ -36,7 +38,7 @@ def cut(source: Source, start: int, end: int, room: int | None = None) -> Iterat
 
 def _split(source: Source, start: int, end: int, room: int) -> Iterator[Unit]:
     """Yield a sentence in pieces of at most `room` tokens, cut at words where there are any."""
-    step = max(1, (end - start) * room // max(1, source.size(start, end)))
+    usual = step = max(1, (end - start) * room // max(1, source.size(start, end)))
     while start < end:
         stop = min(end, start + step)
         size = source.size(start, stop)
@@ -45,6 +47,7 @@ def _split(source: Source, start: int, end: int, room: int) -> Iterator[Unit]:
             size = source.size(start, stop)
         at = _word_end(source.text, start, stop) if stop < end else stop
         yield Unit(start, at, size if at == stop else source.size(start, at))
+        step = min(usual, LONGER * (stop - start))  # what comes now may be dearer than the average
         start = at
 
 

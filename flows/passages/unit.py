@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+LONGEST = 128
+"""Characters of the longest token: a text of more than so many for each token is too long."""
+
 
 @dataclass(slots=True)
 class Unit:
@@ -35,3 +38,8 @@ class Source:
     def size(self, start: int, end: int) -> int:
         """Return the tokens of `text[start:end]`."""
         return self.count(self.text[start:end])
+
+    def fitting(self, start: int, end: int) -> int:
+        """Return the tokens of `text[start:end]`, or more than there is room for, uncounted."""
+        long = end - start > LONGEST * self.room
+        return self.room + 1 if long else self.size(start, end)

@@ -11,6 +11,7 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml.etree import _Element
 
+from flows import elements
 from flows.records import Outcome
 from flows.walls import phrases
 
@@ -36,6 +37,9 @@ SHELL_WORDS = 20
 
 MAX_HEADLINES = 40
 """Titles, headings and parts of them that are looked at."""
+
+MAX_MOUNTS = 8
+"""Elements that applications are mounted in that are looked at."""
 
 REFRESH_S = 5.0
 """Longest delay of a meta refresh that sends a reader on."""
@@ -97,7 +101,7 @@ def _headlines(tree: _Element) -> Iterator[str]:
 
 
 def _said(element: _Element) -> str:
-    return " ".join("".join(map(str, element.itertext())).split()).replace("\u2019", "'")
+    return " ".join(elements.beginning(element, MAX_LETTERS).split()).replace("\u2019", "'")
 
 
 def _has(tree: _Element, *tags: str) -> bool:
@@ -218,10 +222,13 @@ def _shell(tree: _Element, text: str, size: int) -> Wall | None:
 
 
 def _has_empty_mount(tree: _Element) -> bool:
-    return any(
-        words(_visible(element)) <= SHELL_WORDS // 4
+    mounts = (
+        element
         for element in tree.iter("div", "main", "section", *_MOUNT_TAGS)
         if element.tag in _MOUNT_TAGS or (element.get("id") or "").lower() in _MOUNTS
+    )
+    return any(
+        words(_visible(element)) <= SHELL_WORDS // 4 for element in islice(mounts, MAX_MOUNTS)
     )
 
 

@@ -28,6 +28,22 @@ def test_the_smallest_element_around_the_text_is_taken() -> None:
     assert main.way == "node"
 
 
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<i>a</i>" * (maincontent.MOST_BESIDE + 1),
+        "<div>" * 200 + "<br>a" * (maincontent.MOST_WITHIN // 200) + "</div>" * 200,
+        "<p>a" * (maincontent.MOST_ELEMENTS + 1),
+    ],
+    ids=["too many beside each other", "too many within each other", "too many"],
+)
+def test_a_page_on_which_trafilatura_takes_its_time_is_taken_whole(inside: str) -> None:
+    main = found(f"<body><nav>x</nav><main>{inside}</main></body>")
+
+    assert main.way == "body"
+    assert [node.tag for node in main.nodes] == ["main"]
+
+
 def test_a_text_that_the_page_shows_twice_is_taken_once() -> None:
     copy = "<div><p>one two three four five six</p></div>"
     page = words.read(tree(f"<body><main>{copy}{copy}</main></body>").find("body"))
