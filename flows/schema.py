@@ -237,6 +237,13 @@ def _constant(value: Hashable, count: int, kind: pa.DataType) -> "pa.Array[Any]"
     return _column([value], kind).take(pa.repeat(0, count))
 
 
+def repeated(value: Any, count: int, kind: pa.DataType) -> "pa.Array[Any]":  # noqa: ANN401
+    """Return a column that says one thing, which is storable."""
+    one: Any = pa.scalar(value, kind)
+    column: pa.Array[Any] = pa.repeat(one, count)
+    return column
+
+
 def _column(values: Sequence[Any], kind: pa.DataType) -> "pa.Array[Any]":
     """Return a column; most are empty, or hold plain text or few different values."""
     if values.count(None) == len(values):

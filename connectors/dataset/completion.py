@@ -100,9 +100,8 @@ def _urls(
 ) -> Iterator[pa.Table]:
     """Yield the rows of `urls` of a shard, sightings and earlier runs folded in."""
     known, bounds = _known(number, sources, past, spool / "known")
-    rows, seen = Buckets("urls", spool, bounds), Buckets("sightings", spool, bounds)
-    merging.fill(rows, sources)
-    merging.fill(seen, [Stored(paths=shard.paths("sightings"))])
+    rows = merging.spread("urls", sources, spool, bounds)
+    seen = merging.spread("sightings", [Stored(paths=shard.paths("sightings"))], spool, bounds)
     for part, again, before in zip(rows, seen, known, strict=True):
         yield past.fold(sightings.fold(part, again), before)
 
@@ -117,14 +116,13 @@ def _known(
     try:
         earlier = past.known(number)
         bounds = merging.bounds("urls", [*sources, *earlier])
-        known = Buckets("urls", spool, bounds)
-        merging.fill(known, earlier, past.columns)
+        known = merging.spread("urls", earlier, spool, bounds, past.columns)
     except OSError as error:
         logger.warning("earlier run not read", extra={"reason": str(error)})
         past.forget(number)
         files.remove(spool)
         bounds = merging.bounds("urls", sources)
-        known = Buckets("urls", spool, bounds)
+        known = merging.spread("urls", [], spool, bounds)
     return known, bounds
 
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows.schema import SCHEMAS
+from flows.schema import SCHEMAS, Row
 
 GROUP_ROWS: Final = 10_000
 """Most rows of a row group."""
@@ -27,18 +27,16 @@ _REPEATED = [
     *("referrer", "lastmod", "fetched_at"),
 ]
 """Columns whose values repeat; a dictionary of page texts would only cost time."""
-_SOUGHT = [
-    *("run_id", "site", "url", "outcome", "change", "method", "lastmod", "fetched_at"),
-    *("chunk_id", "chunk_index"),
-]
-"""Columns that readers filter by: they carry statistics."""
-_TEXTS = ("markdown", "html", "structured", "text", "detail", "links.list.element.url")
+_LONG = ("markdown", "html", "structured", "text")
+"""Columns of long texts: the least and the greatest of them tell nobody anything."""
+_TEXTS = (*_LONG, "detail", "links.list.element.url")
 """Columns that take most of a file."""
 _HELPS: Final = {
     "corpus": "remove it, and an unfinished run: its site is then read as for the first time",
     "runs": "a complete run may lack it; of an unfinished one remove the folder and .current",
 }
 """What helps when a file of such a folder is damaged."""
+_VARIES: Final = object()
 _RENAME_EXCHANGE = 2
 _AT_FDCWD = -100
 
@@ -83,7 +81,7 @@ class Writer:
             self._schema,
             compression=dict.fromkeys(_TEXTS, "zstd") if small else "zstd",
             use_dictionary=_REPEATED,  # type: ignore[arg-type]  # the stubs know a bool only
-            write_statistics=_SOUGHT,
+            write_statistics=_told_of(self._schema),
             write_page_checksum=True,
         )
         self._waiting: list[pa.Table] = []
@@ -152,6 +150,24 @@ def weight(path: Path, sites: Collection[str] | None = None) -> int:
     with naming(path):
         meta = pq.read_metadata(path)
     return sum(meta.row_group(group).total_byte_size for group in _groups(meta, sites))
+
+
+def same(path: Path) -> Row | None:
+    """Return the columns in which all rows of a Parquet file have one value, with that value.
+
+    They need not be read. Only what the statistics of the file tell; None when it has no rows.
+    """
+    with naming(path):
+        meta = pq.read_metadata(path)
+    groups = [meta.row_group(number) for number in range(meta.num_row_groups)]
+    if not meta.num_rows:
+        return None
+    found = {}
+    for at in range(meta.num_columns):
+        told = {_only(group.column(at), group.num_rows) for group in groups}
+        if len(told) == 1 and _VARIES not in told:
+            found[meta.schema.column(at).path] = told.pop()
+    return found
 
 
 def write_json(path: Path, value: dict[str, Any], work: Path | None = None) -> None:
@@ -266,6 +282,23 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def _told_of(schema: pa.Schema) -> list[str]:
+    """Return the columns of which statistics are written: all but long texts and lists."""
+    plain = (field.name for field in schema if not pa.types.is_nested(field.type))
+    return [name for name in plain if name not in _LONG]
+
+
+def _only(column: pq.ColumnChunkMetaData, rows: int) -> Any:  # noqa: ANN401  # any column's value
+    """Return the one value of a column in a row group, or that there is more than one."""
+    span = column.statistics
+    if span is None:
+        return _VARIES
+    if span.null_count == rows:
+        return None
+    one = span.has_min_max and span.null_count == 0 and span.min == span.max
+    return span.min if one and isinstance(span.min, str | int) else _VARIES
 
 
 def _groups(

@@ -1,11 +1,12 @@
 """Many small files into one order, in memory that does not grow with them.
 
 Rows are spread over buckets by ranges of their key, each bucket small enough to be sorted in
-memory; what is too much for memory waits in a folder meanwhile. Each row is read twice.
+memory; what is too much for memory waits in a folder meanwhile. Each row is read twice. Columns
+that say one thing throughout, and most do, are neither read nor moved about.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -16,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from connectors.dataset import files
-from flows import sightings
-from flows.schema import RETOLD, SCHEMAS, conform
+from flows import schema, sightings
+from flows.schema import RETOLD, SCHEMAS, Row
 
 KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "urls": ("site", "url"),
@@ -47,12 +48,19 @@ class Source(Protocol):
     def weight(self) -> int:
         """Return about how many bytes the rows have in memory."""
 
+    def same(self) -> Row | None:
+        """Return columns that have one value in all rows, with that value; None without rows."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
     """Rows that are in memory already."""
 
     rows: pa.Table
+
+    def same(self) -> Row:
+        """Return nothing: it is not looked for."""
+        return {}
 
     def weight(self) -> int:
         """Return about how many bytes the rows have in memory."""
@@ -79,13 +87,23 @@ class Stored:
         """Return about how many bytes the rows have in memory."""
         return sum(files.weight(path, self.sites) for path in self.paths)
 
+    def same(self) -> Row | None:
+        """Return columns that have one value in all rows, with that value; None without rows."""
+        return _agreed(map(files.same, self.paths))
+
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows, a row group at a time."""
+        more = [] if columns is None else [name for name in self._told_by() if name not in columns]
         for path in self.paths:
-            for rows in files.read(path, columns, self.sites):
+            for rows in files.read(path, columns and [*columns, *more], self.sites):
                 kept = self._kept(rows)
                 if kept.num_rows:
-                    yield kept
+                    yield kept.drop_columns(more)
+
+    def _told_by(self) -> list[str]:
+        """Return the columns that tell which rows are wanted."""
+        by_site = self.site is not None or self.sites is not None
+        return ["site"] * by_site + ["url"] * (self.without is not None)
 
     def _kept(self, rows: pa.Table) -> pa.Table:
         if self.site is not None:
@@ -101,10 +119,17 @@ class Stored:
 class Buckets:
     """The rows of one table, cut into ranges of their key."""
 
-    def __init__(self, name: str, folder: Path, bounds: Sequence[tuple[str, ...]]) -> None:
-        """Prepare for rows of the table `name`; `folder` takes what does not fit in memory."""
+    def __init__(
+        self, name: str, folder: Path, bounds: Sequence[tuple[str, ...]], same: Row
+    ) -> None:
+        """Prepare for rows of the table `name`, of which the columns `same` have one value.
+
+        `folder` takes what does not fit in memory.
+        """
         self._name = name
-        self._keys = KEYS[name]
+        self._same = same
+        self.columns = [field.name for field in SCHEMAS[name] if field.name not in same]
+        """The other columns."""
         self._bounds = bounds
         self._paths = [folder / f"{name}-{number}.arrow" for number in range(len(bounds) + 1)]
         self._open: dict[int, pa.ipc.RecordBatchStreamWriter] = {}
@@ -112,12 +137,12 @@ class Buckets:
 
     def add(self, rows: pa.Table) -> None:
         """Take rows in, in the order they were written."""
-        rows = conform(self._name, rows)
+        rows = schema.columns(self._name, rows, self.columns)
         if not self._bounds:
             self._kept.append(rows)
             return
-        rows = _in_order(rows, self._keys)
-        keys = _Keys(rows, self._keys[:2])
+        rows = in_order(self._name, rows)
+        keys = _Keys(rows, self._same, KEYS[self._name][:2])
         ends = [bisect_left(keys, bound) for bound in self._bounds]
         for number, (start, end) in enumerate(pairwise((0, *ends, len(keys)))):
             if start < end:
@@ -128,16 +153,23 @@ class Buckets:
         for writer in self._open.values():
             writer.close()
         for number in range(len(self._paths)):
-            rows = self._sorted(number)
+            rows = self._take(number)
             if rows is None:
                 yield SCHEMAS[self._name].empty_table()
                 continue
-            yield _last(rows, self._keys) if self._name in RETOLD else rows
+            rows = self._whole(in_order(self._name, rows))
+            yield _last(rows, KEYS[self._name]) if self._name in RETOLD else rows
             del rows
 
-    def _sorted(self, number: int) -> pa.Table | None:
-        rows = self._take(number)
-        return rows if rows is None else _in_order(rows, self._keys)
+    def _whole(self, rows: pa.Table) -> pa.Table:
+        """Return rows with all columns of their table."""
+        columns = [
+            schema.repeated(self._same[field.name], rows.num_rows, field.type)
+            if field.name in self._same
+            else rows[field.name]
+            for field in SCHEMAS[self._name]
+        ]
+        return pa.Table.from_arrays(columns, schema=SCHEMAS[self._name])
 
     def _take(self, number: int) -> pa.Table | None:
         if not self._bounds:
@@ -160,8 +192,11 @@ class Buckets:
 class _Keys(Sequence[tuple[str, ...]]):
     """The keys of sorted rows, each made when it is looked at."""
 
-    def __init__(self, rows: pa.Table, names: Sequence[str]) -> None:
-        self._columns: list[Any] = [rows[name].combine_chunks() for name in names]
+    def __init__(self, rows: pa.Table, same: Row, names: Sequence[str]) -> None:
+        self._columns: list[Any] = [
+            pa.repeat(same[name], rows.num_rows) if name in same else rows[name].combine_chunks()
+            for name in names
+        ]
         self._count = rows.num_rows
 
     def __len__(self) -> int:
@@ -179,8 +214,7 @@ def ordered(
     What the sightings `seen` declare is folded into the rows of their run.
     """
     cuts = bounds(name, sources)
-    buckets, notes = Buckets(name, folder, cuts), Buckets("sightings", folder, cuts)
-    fill(buckets, sources)
+    buckets, notes = spread(name, sources, folder, cuts), Buckets("sightings", folder, cuts, {})
     for source in seen:
         for found in source.tables(list(sightings.OF_PAGES)):
             notes.add(sightings.declared(found))
@@ -188,11 +222,23 @@ def ordered(
         yield sightings.fold(rows, again) if again.num_rows else rows
 
 
-def fill(buckets: Buckets, sources: Sequence[Source], columns: Sequence[str] | None = None) -> None:
-    """Put all rows of the sources into the buckets; what is not among the columns is null."""
+def spread(
+    name: str,
+    sources: Sequence[Source],
+    folder: Path,
+    bounds: Sequence[tuple[str, ...]],
+    columns: Sequence[str] | None = None,
+) -> Buckets:
+    """Return all rows of the sources in buckets; what is not among the columns is null."""
+    agreed = _agreed(source.same() for source in sources) or {}
+    same = {column: one for column, one in agreed.items() if column not in KEYS[name][1:]}
+    if columns is not None:
+        same |= dict.fromkeys(set(SCHEMAS[name].names).difference(columns))
+    buckets = Buckets(name, folder, bounds, same)
     for source in sources:
-        for rows in source.tables(None if columns is None else list(columns)):
+        for rows in source.tables(buckets.columns):
             buckets.add(rows)
+    return buckets
 
 
 def bounds(name: str, sources: Sequence[Source]) -> list[tuple[str, ...]]:
@@ -219,17 +265,27 @@ def _keys(rows: pa.Table, names: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def in_order(name: str, rows: pa.Table) -> pa.Table:
-    """Return rows in the order of the table `name`."""
-    return _in_order(rows, KEYS[name])
+    """Sort rows by the key of the table `name`; those of one key stay in the order they came.
 
-
-def _in_order(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
-    """Sort rows by their key; rows of one key stay in the order they came (the sort is stable)."""
+    They need not have all columns.
+    """
     rows = rows.combine_chunks()
-    varying = [key for key in keys if key != "site" or len(rows[key].unique()) > 1]
-    order = pc.sort_indices(rows, sort_keys=[(key, "ascending") for key in varying])
+    had = [key for key in KEYS[name] if key in rows.column_names]
+    keys = [key for key in had if key != "site" or len(rows[key].unique()) > 1]
+    order = pc.sort_indices(rows, sort_keys=[(key, "ascending") for key in keys])
     columns = [c if c.null_count == len(c) else c.take(order) for c in rows.columns]
     return pa.Table.from_arrays(columns, schema=rows.schema)
+
+
+def _agreed(found: Iterable[Row | None]) -> Row | None:
+    """Return the columns that have one value wherever there are rows, with that value."""
+    agreed: Row | None = None
+    for told in found:
+        if agreed is None or told is None:
+            agreed = told if agreed is None else agreed
+        else:
+            agreed = {name: one for name, one in agreed.items() if told.get(name, told) == one}
+    return agreed
 
 
 def _last(rows: pa.Table, keys: Sequence[str]) -> pa.Table:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from connectors.dataset import files
+from flows.schema import Row
 from flows.sightings import OF_PAGES, declared
 
 WAITING_BYTES: Final = 2 << 20
@@ -42,6 +43,10 @@ class Spooled:
     def weight(self) -> int:
         """Return about how many bytes the rows have in memory."""
         return self.bytes
+
+    def same(self) -> Row:
+        """Return nothing: it is not looked for."""
+        return {}
 
     def tables(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows, some at a time."""

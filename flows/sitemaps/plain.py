@@ -12,9 +12,12 @@ from typing import Any
 NAMES = ("loc", "lastmod", "changefreq", "priority")
 """The texts of an entry."""
 
-FEW, MANY = 1 << 9, 1 << 16
+FEW, MANY = 1 << 9, 1 << 17
 """Characters that are looked at together: the more, the longer all of it has been plain, and none
 where something else comes in between, lest they be looked at again and again."""
+
+LONG = 1 << 12
+"""Characters within which an entry that has come as a whole is expected to end."""
 
 _ALTERNATE = re.compile(
     r"<[\w.\-]+:link\s+rel=[\"']alternate[\"']\s+hreflang=[\"']([^\"'<>&]*)[\"']"
@@ -33,14 +36,16 @@ class Plain:
     def __init__(self, prefix: str) -> None:
         """Prepare for a prefix, empty for none."""
         self._all, self._one = _expressions(prefix)
-        self._begin = f"<{prefix}:url>" if prefix else "<url>"
+        name = f"{prefix}:url" if prefix else "url"
+        self._begin, self._end = f"<{name}>", f"</{name}>"
         self._window = 0
 
     def entries(self, text: str, at: int) -> list[tuple[str, ...]]:
         """Return some entries that follow each other from `at`; none when what is there is not."""
         one = self._one(text, at) if text.startswith(self._begin, at) else None
         if one is None:
-            self._window = 0
+            if self._window and text.find(self._end, at, at + LONG) >= 0:
+                self._window = 0  # what is there has an end: it is not that the rest is to come
             return []
         found: list[tuple[str, ...]] = self._all(text, at, at + self._window)
         if not text.startswith("".join([entry[0] for entry in found]), at):

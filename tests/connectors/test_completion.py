@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from connectors.dataset import Dataset, Run, merging
+from connectors.dataset.history import History
 from connectors.parquet import ParquetSink
 from flows.records import Failure, Method, Outcome, Reading, Row, SitemapRead
 from tests import samples
@@ -248,9 +249,9 @@ def test_large_sites_are_compared_in_bounded_parts(
     paths = [f"{number:04d}" for number in range(600)]
     write(tmp_path, *listed(*paths[:500]))
     sizes = []
-    ordered = merging.in_order
+    fold = History.fold
     monkeypatch.setattr(
-        merging, "in_order", lambda name, rows: sizes.append(rows.num_rows) or ordered(name, rows)
+        History, "fold", lambda past, *parts: sizes.extend(map(len, parts)) or fold(past, *parts)
     )
     second = write(tmp_path, *listed(*paths[100:]))
 
