@@ -224,9 +224,14 @@ class Seen:
     def take_all(self, entries: Entries) -> tuple[Entries, Entries]:
         """Return those whose URL is new, and those of which only the place is."""
         place, first = self._place(entries.attribution), self._first
+        keys = list(map(hash, entries.declared.url))
+        fresh = dict.fromkeys(keys, place)
+        if len(fresh) == len(keys) and first.keys().isdisjoint(keys):
+            first.update(fresh)
+            return entries, entries.first(0)
         new: list[bool] = []
         again: list[bool] = []
-        for key in map(hash, entries.declared.url):
+        for key in keys:
             known = first.get(key)
             if known is None:
                 first[key] = place

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from flows import robots, signals, urls
-from flows.records import Entries, Entry, Failure, LeftOut, Method, Outcome, Rules
+from flows.records import Columns, Entries, Entry, Failure, LeftOut, Method, Outcome, Rules
 from flows.settings import Settings, Site
 from flows.shares import Shares, together
 from flows.traps import LINKED, Traps
@@ -19,6 +19,8 @@ NOT_PAGES = frozenset(
     """.split()  # noqa: SIM905  # one a line would fill two screens
 )
 """Endings of a path that say its content is no HTML page."""
+
+_ENDINGS = re.compile(r"\.([A-Za-z0-9]++)(?:[?\n]|$)").findall
 
 
 def ending(url: str) -> str | None:
@@ -132,12 +134,19 @@ class Gate:
         The others wait until all lists have been read: see `waiting`.
         """
         own = replace(entries, ai_signals=self._signals) if self._signals else entries
+        if self._lets_in(entries.declared):
+            yield from self._shared(own)
+            return
         reasons = list(map(self._reason, entries.declared.url, entries.declared.invalid))
         for reason in dict.fromkeys(filter(None, reasons)):
             whose = entries if reason[0] in NOT_OWN else own
             refused = whose.where([said == reason for said in reasons])
             yield LeftOut(entries=refused, outcome=reason[0], detail=reason[1])
-        now, later = self._shares.at_once(own.where([said is None for said in reasons]))
+        yield from self._shared(own.where([said is None for said in reasons]))
+
+    def _shared(self, entries: Entries) -> Iterator[Entries | LeftOut]:
+        """Yield those that have their share of the budget now; the others wait, or are too many."""
+        now, later = self._shares.at_once(entries)
         self._left -= len(now)
         if now:
             yield now
@@ -160,6 +169,17 @@ class Gate:
         if is_link and self._links_left == 0:
             return "links get half of the page budget while the site's lists are read"
         return None
+
+    def _lets_in(self, declared: Columns) -> bool:
+        """Say whether surely no URL of a list is refused, as is usual and seen at a glance."""
+        if self._forbidden or self._allow or self._deny or any(declared.invalid):
+            return False
+        lines = "\n".join(("", *declared.url))
+        return (
+            lines.count(f"\n{self._within}") == len(declared.url)
+            and NOT_PAGES.isdisjoint(map(str.lower, _ENDINGS(lines)))
+            and self._rulebook.allows_all(lines, self._origin)
+        )
 
     def _reason(self, url: str, invalid: bool) -> Reason | None:
         return INVALID if invalid else self._refusal(url)

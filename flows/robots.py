@@ -101,7 +101,8 @@ class Rulebook:
         """
         group = _group(text, token)
         rules = list(_kept(group))
-        self._allow = lru_cache(maxsize=VERDICTS)(Rules(rules).allow)
+        self._rules = Rules(rules)
+        self._allow = lru_cache(maxsize=VERDICTS)(self._rules.allow)
         delays = [float(value) for field, value in group if field == "delay" and _SECONDS(value)]
         self.crawl_delay_s: float | None = delays[-1] if delays else None
         """Seconds between two requests: the last value that is a number."""
@@ -132,6 +133,10 @@ class Rulebook:
     def allows_path(self, path: str) -> bool:
         """Return the same for path and query of a canonical URL."""
         return self._allow(path) or path.partition("?")[0] == "/robots.txt"
+
+    def allows_all(self, lines: str, origin: str) -> bool:
+        """Say whether surely all of many URLs are allowed: see `Rules.allow_all`."""
+        return self._rules.allow_all(lines, origin)
 
 
 def _cut(data: bytes) -> bytes:

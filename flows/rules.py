@@ -7,10 +7,15 @@ not grow with the number of plain rules, and with that of wildcards only as one 
 
 import re
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 _HARMLESS = re.compile(r"%(2[146789BC]|3[ABD]|40|5[BD])").sub
 """Escapes of characters that mean nothing to a path: sites write them either way."""
+
+
+MOST_SEARCHES = 32
+"""Texts that are looked for in many URLs at once; looking each URL up costs as much as some 50."""
 
 
 class _Wildcard(NamedTuple):
@@ -40,6 +45,23 @@ class Rules:
         self._lengths = sorted(set(map(len, self._prefixes)), reverse=True) if forbids else []
         self._wildcards.sort(key=lambda rule: (rule.priority, rule.allow), reverse=True)
         self._trivial = not forbids
+        plain = [*self._prefixes.items(), *self._exact.items()]
+        self._heads = [text for text, allow in plain if not allow]
+        self._keys = [rule.key for rule in self._wildcards if not rule.allow]
+        """One of these stands at the beginning of, or in, each path that is forbidden."""
+
+    def allow_all(self, lines: str, origin: str) -> bool:
+        """Say whether surely none of many URLs is forbidden, for the price of a few searches.
+
+        `lines` holds canonical URLs of `origin`, a line feed in front of each. That it says no
+        means nothing.
+        """
+        if self._trivial:
+            return True
+        if len(self._heads) + len(self._keys) > MOST_SEARCHES or "%" in lines or "*" in lines:
+            return False
+        heads = (f"\n{origin}{head}" for head in self._heads)
+        return not any(sign in lines for sign in chain(heads, self._keys))
 
     def allow(self, path: str) -> bool:
         """Return what the most specific matching rule says of a canonical path with its query.

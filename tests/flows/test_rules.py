@@ -91,3 +91,25 @@ def test_any_pattern_gives_a_verdict(lines: list[tuple[bool, str]], path: str) -
     rules = Rules((allow, urls.encode(pattern)) for allow, pattern in lines)
 
     assert rules.allow("/" + urls.encode(path)) in {True, False}
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), PATTERNS), min_size=1, max_size=6),
+    st.lists(PATHS, min_size=1, max_size=5),
+)
+def test_urls_that_are_cleared_together_are_allowed_one_by_one(
+    lines: list[tuple[bool, str]], paths: list[str]
+) -> None:
+    rules = Rules((allow, urls.encode(pattern)) for allow, pattern in lines)
+    found = [urls.canonical("http://a.test" + path) or "" for path in paths]
+
+    if rules.allow_all("\n".join(("", *found)), "http://a.test"):
+        assert all(rules.allow(url.removeprefix("http://a.test")) for url in found)
+
+
+def test_what_no_rule_forbids_is_cleared_together() -> None:
+    rules = Rules([(False, "/private"), (False, "/*.php$"), (True, "/open")])
+
+    assert rules.allow_all("\nhttp://a.test/open\nhttp://a.test/x/private", "http://a.test")
+    assert not rules.allow_all("\nhttp://a.test/open\nhttp://a.test/private", "http://a.test")
+    assert not rules.allow_all("\nhttp://a.test/x.php\nhttp://a.test/open", "http://a.test")

@@ -184,6 +184,19 @@ def test_the_quick_path_and_the_long_one_agree(text: str) -> None:
     assert once is None or urls.canonical(" " + once) == once
 
 
+SOME = st.sampled_from(
+    ["http://a.test/", "http://a.test/b?c=%20", "http://b.test/", "http://a.test/\nhttp://a.test/"]
+)
+
+
+@given(st.lists(SOME | LETTERS.map("http://a.test/".__add__), max_size=4))
+def test_texts_are_canonical_together_when_each_is(texts: list[str]) -> None:
+    together = urls.are_canonical(texts)
+
+    assert together is all(urls.are_canonical([text]) for text in texts)
+    assert not together or [urls.canonical(text) for text in texts] == texts
+
+
 @given(LETTERS.map("http://a.test/".__add__))
 def test_a_canonical_url_is_ascii_without_fragment_and_stays_on_its_host(text: str) -> None:
     once = urls.canonical(text)

@@ -63,6 +63,27 @@ BITS = [
 ]
 """What sitemaps are made of, and what spoils them."""
 
+ENTRIES = [
+    f"<url>{entry}</url>\n"
+    for entry in (
+        "<loc>https://docs.example.org/%d</loc>",
+        "<loc>https://docs.example.org/%d</loc><lastmod>2024-05-06</lastmod>",
+        "<lastmod>2024-05-06</lastmod><loc>https://docs.example.org/%d</loc>",
+        "<loc>https://docs.example.org/%d</loc>\n<priority>0.7</priority> ",
+        "<loc>https://docs.example.org/%d</loc><lastmod>2024</lastmod><lastmod>2025</lastmod>",
+        "<loc>https://docs.example.org/%d</loc><lastmod>soon</lastmod><priority>2</priority>",
+        "<loc>https://docs.example.org/%d?a=1&amp;b</loc>",
+        "<loc>https://other.example.org/%d#top</loc>",
+        "<loc> https://docs.example.org/%d\nhttps://docs.example.org/x</loc>",
+        "<loc>/%d</loc>",
+        "<x:image>a</x:image><loc>https://docs.example.org/%d</loc>",
+        "<loc></loc><lastmod>%d</lastmod>",
+        "<name>a</name><loc>https://docs.example.org/%d</loc>",
+        "%d",
+    )
+]
+"""Entries that follow each other, alike or not."""
+
 FILES = st.lists(st.sampled_from(BITS), max_size=25).map("".join)
 ENCODED = st.tuples(
     FILES, st.sampled_from(["utf-8", "utf-8", "utf-16", "latin-1", "utf-8-sig"])
@@ -106,6 +127,15 @@ def test_plain_entries_are_what_their_tags_say(data: bytes) -> None:
     read_quickly = read([data])
     if b"<!" not in data and b"<?" not in data and read_quickly[1] != "text":
         assert read([data], skim=False) == read_quickly
+
+
+@given(st.lists(st.tuples(st.sampled_from(ENTRIES), st.integers(1, 9)), max_size=8))
+def test_runs_of_entries_are_what_their_tags_say(runs: list[tuple[str, int]]) -> None:
+    entries = (entry for entry, times in runs for _ in range(times))
+    data = "".join(entry % number for number, entry in enumerate(entries))
+    whole = f"<urlset xmlns:x='y'>\n{data}</urlset>".encode()
+
+    assert read([whole]) == read([whole], skim=False)
 
 
 @given(DATA, st.integers(0, 10_000))
@@ -209,9 +239,9 @@ def test_what_stands_between_plain_entries_is_not_looked_at_again_and_again(betw
     quick._all = counted
     at = read_entries = 0
     while at < len(text):
-        entries = quick.entries(text, at)
-        read_entries += len(entries)
-        at += sum(len(entry[0]) for entry in entries) or len(between)
+        run = quick.entries(text, at)
+        read_entries += len(run.whole) if run else 0
+        at += sum(map(len, run.whole)) if run else len(between)
 
     assert read_entries == 2_000
     assert looked[0] < 2 * read_entries
