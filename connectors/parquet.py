@@ -25,6 +25,7 @@ from flows.records import (
     Sightings,
     SiteEnd,
     SitemapRead,
+    merged,
 )
 from flows.schema import NOTES, TABLES
 from flows.urls import hash64
@@ -37,7 +38,7 @@ MANY_PAGES: Final = 64
 A kill costs what waits, and each commit is a file that the run's end has to merge."""
 MOST_BYTES: Final = 4 << 20
 """Characters of text that wait for a commit."""
-MOST_ROWS: Final = 10_000
+MOST_ROWS: Final = 20_000
 """Rows that wait for a commit."""
 
 OnEnd = Callable[[Run], None]
@@ -60,7 +61,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
       the latest when Bytewax ends an epoch; nothing committed is written again or taken back.
     * *Resume*: from the rows themselves; Bytewax's snapshot is always None. What comes again for
       a URL that has its row is dropped.
-    * *Limits*: waits for a commit with at most 64 pages, 4 MB of text or 10,000 rows a partition.
+    * *Limits*: waits for a commit with at most 64 pages, 4 MB of text or 15,000 rows a partition.
     * *Cost*: about ten small writes and syncs a commit.
     """
 
@@ -208,7 +209,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _take_note(self, row: Sighting | Sightings | SitemapRead | Alert) -> None:
         if isinstance(row, Sightings):
             self._site(row.entries.site).notes += len(row.entries)
-            self._add_block("sightings", rows.sightings(row, run_id=self._run.id))
+            self._again.append(row)
+            self._rows += len(row.entries)
             return
         site = row.entry.site if isinstance(row, Sighting) else row.site
         self._site(site).notes += 1
@@ -258,9 +260,8 @@ class _Partition(StatefulSinkPartition[Row, None]):
         if not entries:
             return
         site.rows += len(entries)
-        told = replace(row, entries=entries)
-        made = rows.left_out(told, run_id=self._run.id, settings_hash=self._settings_hash)
-        self._add_block("urls", made)
+        self._lists.append(replace(row, entries=entries))
+        self._rows += len(entries)
         if self._on_rows is not None:
             self._on_rows(row.outcome, len(entries))
 
@@ -293,10 +294,6 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._waiting[table].append(row)
         self._rows += 1
 
-    def _add_block(self, table: str, block: pa.Table) -> None:
-        self._blocks[table].append(block)
-        self._rows += block.num_rows
-
     def _site(self, site: str) -> _Site:
         if site not in self._sites:
             self._sites[site] = _Site(self._run, site, self._max_removed)
@@ -305,7 +302,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _is_due(self) -> bool:
         pages = len(self._waiting["pages"])
         enough = min(max(self._stored // 8, FEW_PAGES), MANY_PAGES) if self._stored else 1
-        if not self._commits and (self._waiting["urls"] or self._blocks["urls"]):
+        if not self._commits and (self._waiting["urls"] or self._lists):
             return True
         return pages >= enough or self._text >= MOST_BYTES or self._rows >= MOST_ROWS
 
@@ -315,20 +312,26 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._clear()
         if not self._rows:
             return
-        tables = {
-            name: pa.concat_tables(
-                [schema.table(name, found), *self._blocks[name]]
-            ).combine_chunks()
-            for name, found in self._waiting.items()
-        }
+        tables = {name: schema.table(name, found) for name, found in self._waiting.items()}
+        for name, blocks in (("urls", self._left_out()), ("sightings", self._sightings())):
+            tables[name] = pa.concat_tables([tables[name], *blocks])
         self._run.commit(self._shard, tables)
         self._stored += tables["pages"].num_rows
         self._commits += 1
         self._clear()
 
+    def _left_out(self) -> Iterator[pa.Table]:
+        for some in merged(self._lists):
+            yield rows.left_out(some, run_id=self._run.id, settings_hash=self._settings_hash)
+
+    def _sightings(self) -> Iterator[pa.Table]:
+        for some in merged(self._again):
+            yield rows.sightings(some, run_id=self._run.id)
+
     def _clear(self) -> None:
         self._waiting: dict[str, list[schema.Row]] = {name: [] for name in (*TABLES, *NOTES)}
-        self._blocks: dict[str, list[pa.Table]] = {name: [] for name in (*TABLES, *NOTES)}
+        self._lists: list[LeftOut] = []
+        self._again: list[Sightings] = []
         self._rows = 0
         self._text = 0
 

@@ -5,10 +5,9 @@ a `lastmod`, and the dataset no longer opens. `docs/data-format.md` describes ev
 """
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import Any, Final
 
 import pyarrow as pa
@@ -200,7 +199,6 @@ _FIRST_INSTANT = (datetime(1, 1, 1, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST_INSTANT = (datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _STEP = Decimal("0.0001")
 _AMOUNTS = Decimal(10) ** 14
-_MANY = 1_024
 
 
 def table(name: str, rows: Sequence[Row]) -> pa.Table:
@@ -220,27 +218,18 @@ def block(name: str, values: Mapping[str, Sequence[Any]], shared: Row) -> pa.Tab
     columns = [
         _column(values[field.name], field.type)
         if field.name in values
-        else _repeated(shared[field.name], count, field.type)
+        else repeated(shared[field.name], count, field.type)
         for field in SCHEMAS[name]
     ]
     return pa.Table.from_arrays(columns, schema=SCHEMAS[name])
 
 
-def _repeated(value: Any, count: int, kind: pa.DataType) -> "pa.Array[Any]":  # noqa: ANN401
-    frozen = tuple(value) if isinstance(value, list) else value
-    return _constant(frozen, -(-count // _MANY) * _MANY, kind).slice(0, count)
-
-
-@lru_cache(maxsize=128)
-def _constant(value: Hashable, count: int, kind: pa.DataType) -> "pa.Array[Any]":
-    """Return a column of one value; nearly all of a list's columns are those of the list before."""
-    return _column([value], kind).take(pa.repeat(0, count))
-
-
 def repeated(value: Any, count: int, kind: pa.DataType) -> "pa.Array[Any]":  # noqa: ANN401
-    """Return a column that says one thing, which is storable."""
-    one: Any = pa.scalar(value, kind)
-    column: pa.Array[Any] = pa.repeat(one, count)
+    """Return a column that says one thing."""
+    one = _column([value], kind)
+    if isinstance(kind, pa.ListType):  # repeating one takes a hundred times as long
+        return one.take(pa.repeat(0, count))
+    column: pa.Array[Any] = pa.repeat(one[0], count)
     return column
 
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from flows.records import Attribution, Columns, Entries
+from flows.records import Attribution, Entries
 
 AT_ONCE = 10
 """One page in so many of the budget is handed out while the lists are read."""
@@ -58,7 +58,7 @@ class Shares:
         return dealt
 
     def _cut(self, total: int) -> tuple[list[Entries], list[Entries]]:
-        lists = list(map(_joined, self._lists.values()))
+        lists = list(map(Entries.joined, self._lists.values()))
         shares = _parts([len(some) for some in lists], total)
         cut = [_newest(some, share) for some, share in zip(lists, shares, strict=True)]
         return [kept for kept, _ in cut if kept], [rest for _, rest in cut if rest]
@@ -92,10 +92,6 @@ def level(sizes: Collection[int], total: int) -> int:
 def together(parts: Iterable[Entries]) -> int:
     """Return how many URLs there are in all parts."""
     return sum(map(len, parts))
-
-
-def _joined(parts: Sequence[Entries]) -> Entries:
-    return replace(parts[0], declared=Columns.joined(some.declared for some in parts))
 
 
 def _newest(entries: Entries, count: int) -> tuple[Entries, Entries]:

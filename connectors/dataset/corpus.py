@@ -4,16 +4,14 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from connectors.dataset import files, merging
 from connectors.dataset.merging import Source, Stored
 from connectors.dataset.spool import Spool
 from flows import neighbours, schema
-from flows.records import Change, Link, Outcome
+from flows.records import Link
 from flows.schema import CORPUS, SCHEMAS
 from flows.urls import hash64
 
@@ -101,7 +99,8 @@ def publish(folder: Path, site: str, spool: Spool, work: Path) -> None:
     Doing it again changes nothing. A site that nothing was stored of gets files without rows.
     Half a pair is of no use beside pages of this run, and waits for some.
     """
-    retold = _retold(spool.of("urls", site))
+    found = [rows["url"].combine_chunks() for rows in spool.of("urls", site).tables()]
+    retold = pa.concat_arrays(found) if found else pa.array([], pa.string())
     places = {name: folder / name / file_name(site) for name in CORPUS}
     if not len(retold) and any(place.exists() for place in places.values()):
         return
@@ -134,16 +133,6 @@ def _marked(parts: Iterable[pa.Table], sources: Iterable[Source]) -> Iterator[pa
     )
     near = neighbours.near(signed)
     return (neighbours.marked(rows, near) for rows in parts)
-
-
-def _retold(urls: Source) -> "pa.Array[Any]":
-    """Return the URLs whose old rows are void: stored anew, or removed."""
-    found: list[Any] = []
-    for rows in urls.tables():
-        anew: Any = pc.equal(rows["outcome"], pa.scalar(Outcome.OK.value))
-        gone: Any = pc.equal(rows["change"], pa.scalar(Change.REMOVED.value))
-        found += rows["url"].filter(pc.or_kleene(anew, gone)).chunks
-    return pa.concat_arrays(found) if found else pa.array([], pa.string())
 
 
 def _write(path: Path, name: str, parts: Iterable[pa.Table]) -> None:

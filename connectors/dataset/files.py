@@ -27,6 +27,11 @@ _REPEATED = [
     *("referrer", "lastmod", "fetched_at"),
 ]
 """Columns whose values repeat; a dictionary of page texts would only cost time."""
+_SOUGHT = [
+    *("run_id", "site", "url", "outcome", "change", "method", "lastmod", "fetched_at"),
+    *("chunk_id", "chunk_index"),
+]
+"""Columns that readers filter by: they carry statistics."""
 _LONG = ("markdown", "html", "structured", "text")
 """Columns of long texts: the least and the greatest of them tell nobody anything."""
 _TEXTS = (*_LONG, "detail", "links.list.element.url")
@@ -72,7 +77,8 @@ class Writer:
         """Open `path` for rows of the table `name`.
 
         In a `small` file only texts are compressed: its two dozen columns are so short that
-        compressing each of them takes twice the time of everything else.
+        compressing each of them takes twice the time of everything else. The statistics of all
+        columns tell those who merge such files what they need not read.
         """
         self._path = path
         self._schema = SCHEMAS[name]
@@ -81,7 +87,7 @@ class Writer:
             self._schema,
             compression=dict.fromkeys(_TEXTS, "zstd") if small else "zstd",
             use_dictionary=_REPEATED,  # type: ignore[arg-type]  # the stubs know a bool only
-            write_statistics=_told_of(self._schema),
+            write_statistics=_plain(self._schema) if small else _SOUGHT,
             write_page_checksum=True,
         )
         self._waiting: list[pa.Table] = []
@@ -284,8 +290,8 @@ def locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _told_of(schema: pa.Schema) -> list[str]:
-    """Return the columns of which statistics are written: all but long texts and lists."""
+def _plain(schema: pa.Schema) -> list[str]:
+    """Return the columns that say one thing or another of a row: no long texts, no lists."""
     plain = (field.name for field in schema if not pa.types.is_nested(field.type))
     return [name for name in plain if name not in _LONG]
 

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 
 from connectors.dataset import files
+from flows.records import Change, Outcome
 from flows.schema import Row
 from flows.sightings import OF_PAGES, declared
 
@@ -28,7 +29,8 @@ COLUMNS: Final[dict[str, list[str] | None]] = {
     "chunks": None,
     "sightings": list(OF_PAGES),
 }
-"""The tables, and the columns of them, that publishing a site needs; None: all."""
+"""The tables, and the columns of them, that publishing a site needs; None: all. Of `urls` it needs
+the rows by which what was stored before is void: those of pages stored anew, or removed."""
 _OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
 
 
@@ -75,8 +77,11 @@ class Spool:
         columns = COLUMNS[name]
         if name == "sightings":
             rows = declared(rows)
+        elif name == "urls":
+            rows = _retold(rows)
         kept = rows if columns is None else rows.select(columns)
-        self._waiting[name].append(kept)
+        if kept.num_rows:
+            self._waiting[name].append(kept)
         self._bytes += kept.nbytes
         if self._bytes >= WAITING_BYTES:
             self._flush()
@@ -116,3 +121,9 @@ class Spool:
     def _path(self, name: str, site: str) -> Path:
         key = hashlib.blake2b(site.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         return self._folder / f"{key}-{name}"
+
+
+def _retold(urls: pa.Table) -> pa.Table:
+    anew: Any = pc.equal(urls["outcome"], pa.scalar(Outcome.OK.value))
+    gone: Any = pc.equal(urls["change"], pa.scalar(Change.REMOVED.value))
+    return urls.filter(pc.or_kleene(anew, gone))

@@ -18,6 +18,7 @@ from flows.records.entries import (
     Rules,
     Sighting,
     Sightings,
+    merged,
 )
 from flows.records.pages import Chunk, Document, Exchange, Failure, Offer, Page, Price, Reading
 from flows.records.reports import Alert, SiteEnd, SitemapRead
@@ -55,4 +56,5 @@ __all__ = [
     "Sightings",
     "SiteEnd",
     "SitemapRead",
+    "merged",
 ]

@@ -1,10 +1,10 @@
 """URLs on their way to be decided on: who names them, and what is said of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, compress
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 from flows.records.words import Method, Outcome
 
@@ -96,7 +96,10 @@ class Columns(NamedTuple):
     @classmethod
     def joined(cls, parts: Iterable["Columns"]) -> "Columns":
         """Return what is declared in several parts, one after the other."""
-        columns = zip(*parts, strict=True)
+        first, *others = parts
+        if not others:
+            return first
+        columns = zip(first, *others, strict=True)
         return cls._make(tuple(chain.from_iterable(column)) for column in columns)
 
     def each(self, change: Callable[[Sequence[Any]], Sequence[Any]]) -> "Columns":
@@ -136,6 +139,16 @@ class Entries:
             return self
         return replace(self, declared=self.declared.each(lambda c: tuple(compress(c, chosen))))
 
+    @classmethod
+    def joined(cls, parts: Sequence["Entries"]) -> "Entries":
+        """Return lists of which all but the URLs is the same as one list."""
+        return replace(parts[0], declared=Columns.joined(some.declared for some in parts))
+
+    @property
+    def shared(self) -> Hashable:
+        """All but the URLs."""
+        return self.site, self.attribution, self.ai_signals, self.has_row
+
     def first(self, count: int) -> Self:
         """Return the first of them."""
         return replace(self, declared=self.declared.each(lambda c: c[:count]))
@@ -172,6 +185,11 @@ class Sightings:
 
     entries: Entries
 
+    @property
+    def shared(self) -> Hashable:
+        """All but the URLs."""
+        return self.entries.shared
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
@@ -180,6 +198,23 @@ class LeftOut:
     entries: Entries
     outcome: Outcome
     detail: str | None = None
+
+    @property
+    def shared(self) -> Hashable:
+        """All but the URLs."""
+        return self.entries.shared, self.outcome, self.detail
+
+
+Listed = TypeVar("Listed", LeftOut, Sightings)
+
+
+def merged(lists: Iterable[Listed]) -> Iterator[Listed]:
+    """Yield as one what differs in nothing but its URLs, in the order of the first of each."""
+    found: dict[Hashable, list[Listed]] = {}
+    for some in lists:
+        found.setdefault(some.shared, []).append(some)
+    for alike in found.values():
+        yield replace(alike[0], entries=Entries.joined([some.entries for some in alike]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
