@@ -127,13 +127,15 @@ def _parsed(text: str) -> HtmlElement | tuple[Outcome, str]:
     parser = lxml.html.HTMLParser(
         encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True
     )
+    is_long = len(text) > LONG
+    text = elements.without_crowds(text) if is_long else text
     try:
         tree = lxml.html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
     except (etree.LxmlError, ValueError):
         return Outcome.EMPTY, "no element"
     if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
         return Outcome.PARSE_ERROR, "elements are nested too deep"
-    if len(text) > LONG:
+    if is_long:
         elements.shorten_names(tree)
     return tree
 

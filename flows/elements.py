@@ -4,6 +4,8 @@ Elements lie within each other, up to two thousand deep. What asks each of them 
 in it reads the innermost text two thousand times.
 """
 
+import re
+
 from lxml import etree
 from lxml.etree import _Element
 from lxml.html import HtmlElement
@@ -15,6 +17,9 @@ WHOLE = frozenset(
     "data-lazy data-orig-file title value".split()
 )
 """Attributes that are kept whole: they hold text or an address, and each is read once."""
+MOST_ATTRIBUTES = 500
+"""Attributes of a long tag with which it is read: the parser compares each with all others."""
+_LONG_TAG = re.compile(r"(<[a-zA-Z][^\s<>/]{0,30})[\s/][^<>]{8192,}(?=>)")
 _LONG = etree.XPath(f"descendant-or-self::*/@*[string-length() > {MOST_NAMES}]")
 
 
@@ -62,6 +67,11 @@ class Holders:
             root = element.getroottree().getroot()
             found = self._known[tag] = around(root, tag)
         return found
+
+
+def without_crowds(text: str) -> str:
+    """Return a page without the attributes of tags that have thousands of them."""
+    return _LONG_TAG.sub(lambda tag: tag[int(tag[0].count("=") > MOST_ATTRIBUTES)], text)
 
 
 def shorten_names(root: HtmlElement) -> None:

@@ -34,7 +34,7 @@ SIGNS = "\\*_`"
 """Characters of which no title consists."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 _HEADING_LINE = re.compile(r" {0,3}#{1,6}([ \t]|$)")
-_LINK = re.compile(r"!?\[((?:[^\[\]\\]++|\\.)*+)\]\((?:[^()]++|\([^()]*+\))*+\)")
+_LINK = re.compile(r"\\.|!?\[((?:[^\[\]\\]++|\\.)*+)\]\((?:[^()]++|\([^()]*+\))*+\)")
 _CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 _MARKS = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|~~|(?<![^\W_])_+|_+(?![^\W_])|</?(?:sup|sub|br)>")
 
@@ -122,12 +122,17 @@ def plain(text: str) -> str:
     >>> plain(r"The `max_tokens` *option* of [a\_b](https://a.test/)")
     'The max_tokens option of a_b'
     """
-    text = _LINK.sub(r"\1", _LINK.sub(r"\1", text))
+    text = _LINK.sub(_inside, _LINK.sub(_inside, text))
     parts, end = [], 0
     for found in _CODE.finditer(text):
         parts += [_MARKS.sub(r"\1", text[end : found.start()]), found[2].strip()]
         end = found.end()
     return " ".join("".join([*parts, _MARKS.sub(r"\1", text[end:])]).split())
+
+
+def _inside(found: re.Match[str]) -> str:
+    """Return the words of a link; an escaped character, which opens none, stays as it is."""
+    return found[0] if found[1] is None else found[1]
 
 
 def sections(text: str) -> Iterator[Section]:

@@ -7,6 +7,8 @@ from flows import passages, tokens
 from flows.outline import Section
 from flows.passages.unit import LONGEST, Source, Unit
 
+SPARSE = 16
+"""Characters for each token above which tiny pieces stay apart: line ends, mostly."""
 LEAST_ROOM = 8
 """Tokens that a unit may have however long the breadcrumb is."""
 
@@ -130,6 +132,8 @@ class Packer:
         """Return two neighbours as one where one is tiny and both have the same headings above."""
         tiny = min(before.tokens, piece.tokens) < self._limits.min_tokens
         if not tiny or before.section.path != piece.section.path:
+            return None
+        if piece.units[-1].end - before.units[0].start > SPARSE * self._limits.max_tokens:
             return None
         units = [*before.units, *piece.units]
         whole = self._piece(units, before.section, before.lead)

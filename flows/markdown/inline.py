@@ -5,6 +5,8 @@ from urllib.parse import urljoin
 
 BREAK = "\0"
 """A line break in words that are not yet a paragraph; pages hold no NUL any more."""
+MOST_ADDED = 8 << 20
+"""Characters that a page may become longer by, from its links being made absolute."""
 _SPECIAL = re.compile(
     r"\\(?=[!-/:-@\[-`{-~]|$)|`|(?<!\s)\*|\*(?!\s)|(?<![^\W_])_|_(?![^\W_])"
     r"|<(?=[A-Za-z/!?])|&(?=\#?\w+;)|~(?=~)|(?<=~)~|\](?=[(\[:])"
@@ -108,13 +110,18 @@ class Base:
         """Take what they are relative to."""
         self.url = url
         self._known: dict[str, str] = {}
+        self._added = 0
 
     def absolute(self, href: str) -> str:
-        """Return `href` as an absolute URL, or the empty string for one that leads nowhere."""
+        """Return `href` as an absolute URL, or the empty string for one that leads nowhere.
+
+        Past `MOST_ADDED` none leads anywhere.
+        """
         found = self._known.get(href)
         if found is None:
             found = self._known[href] = self._resolve(href.strip())
-        return found
+        self._added += max(0, len(found) - len(href))
+        return found if self._added < MOST_ADDED else ""
 
     def _resolve(self, href: str) -> str:
         low = href[:11].lower()

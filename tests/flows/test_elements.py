@@ -39,3 +39,18 @@ def test_names_are_cut_and_texts_are_kept() -> None:
         "alt": len(long),
         "data-lang": elements.MOST_NAMES,
     }
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        (" ".join(f"a{n}=b" for n in range(2_000)), "<p>text"),
+        (f"title='{'a' * 10_000}'", None),
+        ("a=b " * 100, None),
+    ],
+    ids=["thousands", "a long one", "some"],
+)
+def test_a_tag_of_thousands_of_attributes_loses_them(attributes: str, expected: str | None) -> None:
+    text = f"<p {attributes}>text"
+
+    assert elements.without_crowds(text) == (expected or text)
