@@ -77,7 +77,7 @@ def compare(rows: pa.Table, known: pa.Table, sites: Iterable[str]) -> pa.Table:
     """
     at, before = _before(rows, known.filter(_present(known)))
     now: Column = rows["lastmod"]
-    same = pc.fill_null(pc.equal(now, before), _FALSE)
+    same = pc.fill_null(pc.equal(now, before), pa.scalar(False))
     moved = pc.and_not(pc.is_valid(now), same)
     word = pc.if_else(moved, Change.UPDATED.value, Change.UNCHANGED.value)
     word = pc.if_else(pc.is_null(at), Change.NEW.value, word)
@@ -98,7 +98,9 @@ def undeclared(
     if not known.num_rows:
         return signed(known.select(SCHEMAS["urls"].names), run_id="", settings_hash="")
     sitemaps: Column = known["sitemaps"]
-    listed = pc.and_(_is_in(known["site"], sites), pc.greater(pc.list_value_length(sitemaps), _0))
+    listed = pc.and_(
+        _is_in(known["site"], sites), pc.greater(pc.list_value_length(sitemaps), pa.scalar(0))
+    )
     declares: Column = pc.is_in(_pairs(known), value_set=_pairs(rows))
     gone: Column = pc.and_not(pc.and_(_present(known), listed), declares)
     told = known.filter(gone)
@@ -139,10 +141,6 @@ def pairs(named: Iterable[tuple[str, str]]) -> "pa.Array[Any]":
     return pa.array([f"{site}\n{address}" for site, address in named], pa.string())
 
 
-_0 = pa.scalar(0)
-_FALSE = pa.scalar(False)
-
-
 def _before(rows: pa.Table, known: pa.Table) -> tuple[Column, Column]:
     """Return where each URL is among those that are known, and the `lastmod` it had there."""
     if not known.num_rows:
@@ -154,7 +152,7 @@ def _before(rows: pa.Table, known: pa.Table) -> tuple[Column, Column]:
 def _present(known: pa.Table) -> Column:
     """Say which rows of an earlier run are URLs that it let in."""
     attempts: Column = known["attempts"]
-    asked = pc.greater(pc.fill_null(attempts, 0), _0)
+    asked = pc.greater(pc.fill_null(attempts, 0), pa.scalar(0))
     left = pc.or_(
         pc.and_not(_is_in(known["outcome"], REFUSED), asked),
         _is_in(known["change"], [Change.REMOVED]),

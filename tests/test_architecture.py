@@ -68,3 +68,15 @@ def test_importing_everything_prints_nothing() -> None:
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_verb_starts_without_what_reads_pages_and_without_pandas() -> None:
+    """Extraction processes load the one, and a table of rows that are written the other."""
+    names = ", ".join(f"flows.{verb}" for verb in (*VERBS, "report"))
+    heavy = {"bs4", "dateparser", "lancedb", "markdown_it", "pandas", "trafilatura"}
+    told = f"import sys, {names}; print(*sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", told], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split() == ["markdown_it"]  # of `flows.rechunk`, which cuts at once

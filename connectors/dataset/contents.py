@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from connectors.dataset import files
 from connectors.dataset.corpus import file_name
@@ -72,6 +71,9 @@ def chosen(
     path = root / "corpus" / name / file_name(site)
     if not path.exists():
         return SCHEMAS[name].empty_table().select(list(columns))
+    # It imports pandas where that is installed: a third of the time in which a command starts.
+    import pyarrow.dataset as ds  # noqa: PLC0415
+
     url = ds.field("url")
     spans = (url >= min(urls)) & (url <= max(urls))
     with files.naming(path):
