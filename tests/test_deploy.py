@@ -4,13 +4,13 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from flows import settings
 from flows.settings import index, publish
+from tests.flowing import shows
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -65,9 +65,7 @@ def test_a_round_ingests_indexes_and_reports(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_round_hands_sigterm_on_and_says_so(tmp_path: Path) -> None:
     running = round_of(tmp_path, INGEST_RATE="1")
-    until = time.monotonic() + 60
-    while not any(tmp_path.glob("runs/*/urls/0*")) and time.monotonic() < until:
-        time.sleep(0.05)
+    assert shows(tmp_path, "urls")
     running.send_signal(signal.SIGTERM)
     said, _ = running.communicate(timeout=30)
 
