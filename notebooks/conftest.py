@@ -1,31 +1,42 @@
 """Data for the notebooks, made by what they are about: runs over the demo site, and an index."""
 
+import fcntl
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-MADE: list[tempfile.TemporaryDirectory[str]] = []
+FOLDER = Path(
+    tempfile.gettempdir(),
+    f"sitewax-notebooks-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}",
+)
+"""One for all processes of a test run: what notebooks read is made once."""
+USED: list[IO[str]] = []
+"""The lock of this process, once it has come to a notebook."""
 STRICT = "import warnings\n\nwarnings.simplefilter('error')\n"
 """Run by each kernel before the first cell."""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Make the data before the first notebook, and tell all of them where it lies."""
-    if MADE:
+    if USED:
         return
-    MADE.append(tempfile.TemporaryDirectory(prefix="sitewax-notebooks-"))
-    folder = Path(MADE[0].name)
-    startup = folder / "ipython" / "profile_default" / "startup"
-    startup.mkdir(parents=True)
-    (startup / "00-strict.py").write_text(STRICT)
-    os.environ["IPYTHONDIR"] = str(folder / "ipython")
-    os.environ["INGEST_OUT"] = str(folder / "data")
-    make_data()
+    os.environ["IPYTHONDIR"] = str(FOLDER / "ipython")
+    os.environ["INGEST_OUT"] = str(FOLDER / "data")
+    USED.append(FOLDER.with_suffix(".lock").open("a"))
+    fcntl.flock(USED[0], fcntl.LOCK_EX)
+    if not FOLDER.exists():
+        startup = FOLDER / "ipython" / "profile_default" / "startup"
+        startup.mkdir(parents=True)
+        (startup / "00-strict.py").write_text(STRICT)
+        make_data()
+    fcntl.flock(USED[0], fcntl.LOCK_SH)
 
 
 def make_data() -> None:
@@ -50,6 +61,12 @@ def run(flow: str, **told: str) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Leave nothing behind."""
-    while MADE:
-        MADE.pop().cleanup()
+    """Leave nothing behind; the last process to end does the clearing away."""
+    for lock in USED:
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            continue
+        shutil.rmtree(FOLDER, ignore_errors=True)
+        FOLDER.with_suffix(".lock").unlink(missing_ok=True)

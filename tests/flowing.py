@@ -1,11 +1,16 @@
 """Whole runs as processes, and what they leave on disk."""
 
+import fcntl
 import os
+import random
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +19,8 @@ import pyarrow.dataset as ds
 from tests.loopback import Site
 
 INGEST = ("bytewax.run", "flows.ingest")
+OURS = range(10_000, 32_000)
+"""Ports that no system gives to who asks for any: what is found free stays free."""
 
 
 def environment(sites: list[Site], out: Path, **more: str) -> dict[str, str]:
@@ -31,14 +38,15 @@ def environment(sites: list[Site], out: Path, **more: str) -> dict[str, str]:
 
 def ingested(sites: list[Site], out: Path, *words: str, **more: str) -> str:
     """Run a flow to its end, and return what it said on stdout; anything but success raises."""
-    done = subprocess.run(
-        [sys.executable, "-m", *(words or INGEST)],
-        env=environment(sites, out, **more),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    with alone(words):
+        done = subprocess.run(
+            [sys.executable, "-m", *(words or INGEST)],
+            env=environment(sites, out, **more),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -91,8 +99,22 @@ def shows(out: Path, name: str, rows: int = 1) -> bool:
 
 def addresses(count: int) -> str:
     """Return free addresses for the processes of a cluster, as Bytewax takes them."""
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    free = [f"127.0.0.1:{one.getsockname()[1]}" for one in held]
-    for one in held:
-        one.close()
+    free: list[str] = []
+    for port in random.SystemRandom().sample(OURS, 100):
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            free.append(f"127.0.0.1:{port}")
+        if len(free) == count:
+            break
     return ";".join(free)
+
+
+@contextmanager
+def alone(words: Sequence[str]) -> Iterator[None]:
+    """Start no two clusters at once by `bytewax.testing`: its ports are always the same."""
+    if "bytewax.testing" not in words:
+        yield
+        return
+    name = f"sitewax-tests-cluster-{os.getuid()}.lock"
+    with Path(tempfile.gettempdir(), name).open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -20,6 +20,7 @@ from connectors.parquet import ParquetSink
 from flows import report
 from flows.records import Failure, LeftOut, Outcome, Reading, Row, Sightings
 from tests import samples
+from tests.flowing import alone
 from tests.samples import SITE
 
 SITES = tuple(f"https://{number}.test" for number in range(6))
@@ -82,7 +83,8 @@ def test_a_cluster_of_two_processes_completes_one_run(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "bytewax.testing", "clustered", "-p", "2"]
     path = f"{tmp_path}:{Path(parquet.__file__).parents[1]}"
 
-    done = subprocess.run(command, env={"PYTHONPATH": path}, timeout=60, check=False)
+    with alone(command):
+        done = subprocess.run(command, env={"PYTHONPATH": path}, timeout=60, check=False)
 
     run = only(tmp_path / "data" / "runs")
     assert done.returncode == 0

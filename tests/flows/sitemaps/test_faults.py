@@ -267,7 +267,7 @@ def test_what_is_no_list_of_urls_gives_none(data: str | bytes) -> None:
     assert not reader.complete
 
 
-@pytest.mark.parametrize("data", ["", "\n \n", gzip.compress(b""), "\ufeff"])
+@pytest.mark.parametrize("data", ["", "\n \n", gzip.compress(b"", mtime=0), "\ufeff"])
 def test_nothing_at_all_is_an_empty_sitemap(data: str | bytes) -> None:
     assert kinds(read(data)[1]) == ["sitemap_empty"]
 
