@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -63,10 +64,8 @@ def run(flow: str, **told: str) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Leave nothing behind; the last process to end does the clearing away."""
     for lock in USED:
-        fcntl.flock(lock, fcntl.LOCK_UN)
-        try:
+        with lock, suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_UN)
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            continue
-        shutil.rmtree(FOLDER, ignore_errors=True)
-        FOLDER.with_suffix(".lock").unlink(missing_ok=True)
+            shutil.rmtree(FOLDER, ignore_errors=True)
+            FOLDER.with_suffix(".lock").unlink(missing_ok=True)

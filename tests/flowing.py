@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,10 @@ OURS = range(10_000, 32_000)
 
 
 def environment(sites: list[Site], out: Path, **more: str) -> dict[str, str]:
-    """Return the variables of a run over loopback sites, without pauses."""
+    """Return the variables of a run over loopback sites, without pauses.
+
+    One process reads the pages, on any machine; what is claimed of several says so.
+    """
     return {
         **{k: v for k, v in os.environ.items() if not k.startswith(("INGEST_", "BYTEWAX_"))},
         "INGEST_SITES": " ".join(site.origin for site in sites),
@@ -32,6 +35,7 @@ def environment(sites: list[Site], out: Path, **more: str) -> dict[str, str]:
         "INGEST_ALLOW_NETWORKS": "127.0.0.1/32",
         "INGEST_RATE": "0",
         "INGEST_VERIFY_AFTER_S": "0",
+        "INGEST_EXTRACT_WORKERS": "1",
         **more,
     }
 
@@ -90,8 +94,15 @@ def ended(process: "subprocess.Popen[str]", within_s: float = 60) -> str:
 
 def shows(out: Path, name: str, rows: int = 1) -> bool:
     """Wait until a table of a run that is under way has so many rows; False when it never has."""
+    return comes(
+        lambda: any(out.glob(f"runs/*/{name}/*-*.parquet")) and len(newest(out, name)) >= rows
+    )
+
+
+def comes(what: Callable[[], object]) -> bool:
+    """Wait until something is the case; False when it never is."""
     for _ in range(1200):
-        if any(out.glob(f"runs/*/{name}/*-*.parquet")) and len(newest(out, name)) >= rows:
+        if what():
             return True
         time.sleep(0.05)
     return False

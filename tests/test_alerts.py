@@ -12,7 +12,7 @@ from tests.flowing import ingested, newest
 from tests.loopback import NAMESPACE, Answer, Site, page
 from tests.rawweb import CERTIFICATE
 
-QUICK = {"INGEST_EXTRACT_WORKERS": "1", "INGEST_LINKS": "0", "INGEST_RETRY_WAITS_S": "0"}
+QUICK = {"INGEST_LINKS": "0", "INGEST_RETRY_WAITS_S": "0"}
 LONG_AGO = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 

@@ -2,14 +2,13 @@
 
 import json
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.flowing import corpus, ended, ingested, started, table
+from tests.flowing import comes, corpus, ended, ingested, started, table
 from tests.loopback import Answer, Site, page, urlset
 
 EVERY_S = 3
@@ -36,15 +35,6 @@ def sites() -> Iterator[list[Site]]:
 def reports(out: Path) -> list[dict[str, Any]]:
     """Return the reports of the runs that have ended, oldest first."""
     return [json.loads(path.read_text()) for path in sorted(out.glob("runs/*/report.json"))]
-
-
-def comes(what: Callable[[], object]) -> bool:
-    """Wait until something is the case; False when it never is."""
-    for _ in range(1200):
-        if what():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def tells(out: Path, url: str, change: str) -> bool:
@@ -74,7 +64,6 @@ def test_a_continuous_run_brings_what_changes_between_its_cycles(
         tmp_path,
         INGEST_EVERY=str(EVERY_S),
         INGEST_ALLOW_NETWORKS="127.0.0.0/8",
-        INGEST_EXTRACT_WORKERS="1",
     )
     assert comes(lambda: len(reports(tmp_path)) >= 1)
     site.routes["/one"] = page("One", text="Other words stand here today. " * 20)

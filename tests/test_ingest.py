@@ -46,6 +46,8 @@ EXPECTED = Counter(
     {"ok": 1 + 8 + RING + 1, "duplicate": 1, "robots_disallowed": 2, "not_html": 1, "not_found": 1}
 )
 """Outcomes of one such site."""
+TWO = {"INGEST_EXTRACT_WORKERS": "2"}
+"""Processes that read pages: they end in another order than they began."""
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ def test_a_run_ends_by_itself_with_every_url_once(
     sites: list[Site], tmp_path: Path, words: list[str]
 ) -> None:
     out = tmp_path / "data"
-    ingested(sites, out, *words)
+    ingested(sites, out, *words, **TWO)
 
     assert_whole(sites, out)
     for site in sites:
@@ -121,7 +123,7 @@ def test_a_signal_commits_what_is_done_and_the_next_start_goes_on(
     command = [sys.executable, "-m", "bytewax.run", "flows.ingest"]
     running = subprocess.Popen(
         command,
-        env=environment(sites, out, INGEST_RATE="20"),
+        env=environment(sites, out, INGEST_RATE="20", **TWO),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -141,7 +143,7 @@ def test_a_signal_commits_what_is_done_and_the_next_start_goes_on(
     assert before
     assert not list(out.glob("runs/*/report.json"))
 
-    ingested(sites, out)
+    ingested(sites, out, **TWO)
     assert_whole(sites, out)
     assert {row["url"] for row in before} <= {row["url"] for row in newest(out, "urls")}
 
@@ -171,7 +173,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_every_url_once(
     """Random moments, same result: nothing lost, nothing twice, and little fetched again."""
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "data"
     command = [sys.executable, "-m", "bytewax.run", "flows.ingest"]
-    ingested(sites, undisturbed)
+    ingested(sites, undisturbed, **TWO)
     for site in sites:
         site.log.clear()
     chance = random.Random(20_240_501)  # noqa: S311  # which moment, not a secret
@@ -179,7 +181,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_every_url_once(
     for _ in range(8):
         running = subprocess.Popen(
             command,
-            env=environment(sites, out, INGEST_RATE="15"),
+            env=environment(sites, out, INGEST_RATE="15", **TWO),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -194,7 +196,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_every_url_once(
             if any(out.glob("runs/*/report.json")):
                 break  # killed after its last word: the next start would be another run
     else:
-        ingested(sites, out)
+        ingested(sites, out, **TWO)
 
     assert kills >= 2
     assert_whole(sites, out)

@@ -27,7 +27,7 @@ from tests.flowing import (
 from tests.loopback import Answer, Site, page, urlset
 
 PAGES = 40
-SLOW = {"INGEST_RATE": "20", "INGEST_EXTRACT_WORKERS": "1"}
+SLOW = {"INGEST_RATE": "20"}
 BOTH = {"INGEST_ALLOW_NETWORKS": "127.0.0.0/8"}
 
 

@@ -14,7 +14,7 @@ from tests.flowing import corpus, ingested, newest
 from tests.loopback import Answer, Site, page, urlset
 
 ROOT = Path(__file__).parents[1]
-QUICK = {"INGEST_RETRY_WAITS_S": "0", "INGEST_EXTRACT_WORKERS": "1"}
+QUICK = {"INGEST_RETRY_WAITS_S": "0"}
 GONE = Answer(b"not here", status=404)
 LISTED = ("tagged", "bare", "changing", "linked", "gone", "moved", "elsewhere", "secret", "failing")
 UNNAMED = ("alone", "lost", "over")

@@ -1,5 +1,6 @@
 """What is exported is what the corpus holds, as the libraries themselves read it back."""
 
+import importlib
 import json
 import tracemalloc
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ import pytest
 from datasets import load_dataset
 from datasets.utils import logging as datasets_logging
 from langchain_core.documents import Document
-from llama_index.core.schema import MetadataMode, NodeRelationship, TextNode
 
 from connectors import exports
 from connectors.dataset.corpus import file_name
@@ -106,8 +106,14 @@ def test_a_langchain_document_keeps_all_attribution(
     assert [d.metadata["sitemap"] for d in documents] == [row["sitemap"] for row in stored]
 
 
-def test_llamaindex_reads_its_nodes(data: Path, stored: list[dict[str, Any]]) -> None:
-    nodes = [TextNode.from_dict(row) for row in objects(exported(data, "llamaindex"))]
+@pytest.fixture(scope="module")
+def llama() -> Any:
+    """Return the module of nodes, imported late: it takes seconds."""
+    return importlib.import_module("llama_index.core.schema")
+
+
+def test_llamaindex_reads_its_nodes(data: Path, stored: list[dict[str, Any]], llama: Any) -> None:
+    nodes = [llama.TextNode.from_dict(row) for row in objects(exported(data, "llamaindex"))]
 
     assert [(node.node_id, node.text) for node in nodes] == [
         (row["chunk_id"], row["text"]) for row in stored
@@ -118,8 +124,8 @@ def test_llamaindex_reads_its_nodes(data: Path, stored: list[dict[str, Any]]) ->
     assert set(nodes[0].metadata) >= ATTRIBUTION
 
 
-def test_llamaindex_knows_the_page_and_the_neighbours_of_a_node(data: Path) -> None:
-    nodes = [TextNode.from_dict(row) for row in objects(exported(data, "llamaindex"))]
+def test_llamaindex_knows_the_page_and_the_neighbours_of_a_node(data: Path, llama: Any) -> None:
+    nodes = [llama.TextNode.from_dict(row) for row in objects(exported(data, "llamaindex"))]
     of_page = [node for node in nodes if node.metadata["url"] == f"{SITE}/"]
 
     assert {node.source_node.node_id for node in of_page} == {f"{SITE}/"}
@@ -129,16 +135,16 @@ def test_llamaindex_knows_the_page_and_the_neighbours_of_a_node(data: Path) -> N
         None,
     ]
     assert of_page[1].prev_node.node_id == of_page[0].node_id
-    assert NodeRelationship.PREVIOUS not in of_page[0].relationships
+    assert llama.NodeRelationship.PREVIOUS not in of_page[0].relationships
 
 
-def test_llamaindex_embeds_the_headings_and_no_housekeeping(data: Path) -> None:
-    node = TextNode.from_dict(objects(exported(data, "llamaindex"))[0])
-    embedded = node.get_content(MetadataMode.EMBED)
+def test_llamaindex_embeds_the_headings_and_no_housekeeping(data: Path, llama: Any) -> None:
+    node = llama.TextNode.from_dict(objects(exported(data, "llamaindex"))[0])
+    embedded = node.get_content(llama.MetadataMode.EMBED)
 
     assert "heading_path: ['Page', 'Part']" in embedded
     assert "run_id" not in embedded
-    assert f"source: {SITE}/#part" in node.get_content(MetadataMode.LLM)
+    assert f"source: {SITE}/#part" in node.get_content(llama.MetadataMode.LLM)
 
 
 @pytest.fixture
