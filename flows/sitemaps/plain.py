@@ -72,6 +72,8 @@ class Plain:
     def _uniform(self, first: str, text: str, at: int) -> Run | None:
         """Return entries that are written as the first one is; none when that does not go on."""
         names = tuple(re.findall(rf"<{re.escape(self._prefix)}(\w+)>", first)[1:])
+        if not names:
+            return None  # one that says nothing; parts of nothing would not be told apart
         found = _written(self._prefix, names)(text, at, at + self._window)
         if not found and len(first) > self._window:
             return None
