@@ -15,7 +15,7 @@ from flows import (
     language,
     maincontent,
     markdown,
-    offers,
+    ready,
     signals,
     tokens,
     walls,
@@ -42,9 +42,9 @@ def extract(
 
     With `obeys_signals` a page that no AI may read is none.
     """
-    offered = offers.read(page.offer) if page.offer else None
+    offered = ready.read(page.offer) if page.offer else None
     if offered and page.is_markdown:
-        text, tree = offered[0], _parsed(offers.as_html(*offered))
+        text, tree = offered[0], _parsed(ready.as_html(*offered))
     else:
         text = charset.decode(page.body, page.charset)
         tree = _parsed(text)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows import content, links, offers, responses
+from flows import content, links, offers, ready, responses
 from flows.records import Document, Failure, Offer, Outcome, Page
 from flows.responses import Response
 from tests.documents import PROSE, URL, article, page
@@ -44,14 +44,14 @@ def alternate(html: str, text: str = TEXT) -> Document | Failure:
     ],
 )
 def test_links_are_made_absolute_where_they_are_links(line: str, expected: str) -> None:
-    assert offers.read(offer(f"x\n\n{line}"))[0] == f"x\n\n{expected}"
+    assert ready.read(offer(f"x\n\n{line}"))[0] == f"x\n\n{expected}"
 
 
 @pytest.mark.parametrize("mark", ["```", "~~~~", "> ```", "- ```"])
 def test_fenced_code_is_left_as_it_is(mark: str) -> None:
     text = f"{mark} md\n[a](b) <!-- c -->\n{mark[mark.find('`') if '`' in mark else 0 :]}"
 
-    assert offers.read(offer(text))[0] == text
+    assert ready.read(offer(text))[0] == text
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_fenced_code_is_left_as_it_is(mark: str) -> None:
     ],
 )
 def test_what_no_reader_sees_is_left_out(text: str, expected: str) -> None:
-    assert offers.read(offer(text))[0] == expected
+    assert ready.read(offer(text))[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_no_reader_sees_is_left_out(text: str, expected: str) -> None:
     ],
 )
 def test_the_title_is_the_first_heading(text: str, expected: str | None) -> None:
-    assert offers.read(offer(text))[1] == expected
+    assert ready.read(offer(text))[1] == expected
 
 
 def test_markdown_in_place_of_html_is_stored_with_its_title_and_language() -> None:
