@@ -1,6 +1,7 @@
 """A process that runs a flow: settings, dataset and ends put together, and how it ends."""
 
 import atexit
+import gc
 import logging
 import os
 import sys
@@ -9,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from bytewax.dataflow import Dataflow
 from bytewax.inputs import Source
@@ -50,6 +51,10 @@ class Connectors:
     dataset: Sink[Any]
 
 
+GARBAGE: Final = 50_000
+"""New objects after which Python looks for circles among them. A block of a sitemap is thousands
+of objects that live for a moment and form none; looking after 700 costs a twentieth of a run."""
+
 Build = Callable[[Settings, Connectors], Dataflow]
 
 
@@ -86,6 +91,8 @@ class Host:
     def __init__(self, flow: str, settings: Settings, *, reads: bool) -> None:
         """Prepare what all runs share; nothing is read or written."""
         disarm(os.environ)
+        gc.freeze()
+        gc.set_threshold(GARBAGE)
         self.settings = settings
         self.cluster = told(sys.argv, os.environ)
         self.stop = STOP

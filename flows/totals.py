@@ -75,7 +75,8 @@ def _urls(tally: Tally, rows: pa.Table, until: datetime | None) -> None:
     _count(tally.outcomes, rows["outcome"])
     _count(tally.changes, rows["change"])
     # What follows is of this run: not what earlier ones knew.
-    live = rows.filter(pc.not_equal(rows["outcome"], pa.scalar(Outcome.UNDECLARED.value)))
+    known = pc.equal(rows["outcome"], pa.scalar(Outcome.UNDECLARED.value))
+    live = rows.filter(pc.invert(known)) if _sum(known) else rows
     _count(tally.methods, live["method"])
     listed = pc.greater(pc.list_value_length(live["sitemaps"]), pa.scalar(0))
     tally.declared += live.num_rows

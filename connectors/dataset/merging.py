@@ -194,8 +194,7 @@ class _Keys(Sequence[tuple[str, ...]]):
 
     def __init__(self, rows: pa.Table, same: Row, names: Sequence[str]) -> None:
         self._columns: list[Any] = [
-            pa.repeat(same[name], rows.num_rows) if name in same else rows[name].combine_chunks()
-            for name in names
+            same[name] if name in same else rows[name].combine_chunks() for name in names
         ]
         self._count = rows.num_rows
 
@@ -203,7 +202,7 @@ class _Keys(Sequence[tuple[str, ...]]):
         return self._count
 
     def __getitem__(self, at: int) -> tuple[str, ...]:  # type: ignore[override]  # no slices
-        return tuple(column[at].as_py() for column in self._columns)
+        return tuple(c if isinstance(c, str) else c[at].as_py() for c in self._columns)
 
 
 def ordered(
