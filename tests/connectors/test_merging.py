@@ -29,11 +29,11 @@ def alerts(said: list[tuple[str, str]]) -> pa.Table:
     return schema.table("alerts", found)
 
 
-def written(folder: Path, name: str, tables: list[pa.Table]) -> list[Path]:
+def written(folder: Path, name: str, tables: list[pa.Table], *, small: bool = False) -> list[Path]:
     folder.mkdir(exist_ok=True)
     paths = [folder / f"{number}.parquet" for number in range(len(tables))]
     for path, table in zip(paths, tables, strict=True):
-        files.write(path, name, table)
+        files.write(path, name, table, small=small)
     return paths
 
 
@@ -60,6 +60,49 @@ def test_every_row_comes_out_once_and_in_order(
     put = [(site, f"{site}/{number:03d}") for part in parts for site, number in part]
     assert found == sorted(put)
     assert not (folder / "spool").exists() or not any((folder / "spool").iterdir())
+
+
+VALUES = st.fixed_dictionaries(
+    {
+        "run_id": st.sampled_from(["r", "s"]),
+        "site": st.sampled_from(SITES),
+        "method": st.sampled_from(["robots", "link"]),
+        "sitemap": st.sampled_from([None, "https://a.test/s.xml"]),
+        "depth": st.sampled_from([None, 0, 1]),
+        "lastmod": st.sampled_from([None, samples.NOON]),
+        "priority": st.sampled_from([None, 0.0, -0.0]),
+        "alternates": st.sampled_from([[], [{"lang": "de", "url": "https://a.test/de"}]]),
+    }
+)
+
+
+@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@given(
+    parts=st.lists(st.tuples(VALUES, st.integers(1, 9)), min_size=1, max_size=5),
+    odd=VALUES,
+    bucket=st.sampled_from([200, 1 << 20]),
+)
+def test_columns_that_say_one_thing_come_out_as_they_went_in(
+    parts: list[tuple[schema.Row, int]],
+    odd: schema.Row,
+    bucket: int,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folder = tmp_path_factory.mktemp("merge")
+    monkeypatch.setattr(merging, "BUCKET_BYTES", bucket)
+    empty = dict.fromkeys(schema.SCHEMAS["sightings"].names)
+    alike = [[{**empty, **values} for _ in range(count)] for values, count in parts]
+    told = [*alike, [{**empty, **odd}, {**alike[0][0]}]]
+    for number, row in enumerate(row for part in told for row in part):
+        row["url"] = f"https://a.test/{number:03d}"
+    tables = [schema.table("sightings", part) for part in told]
+    paths = written(folder, "sightings", tables, small=True)
+
+    merged = pa.concat_tables(merging.ordered("sightings", [Stored(paths=paths)], folder / "spool"))
+
+    key = [("site", "ascending"), ("url", "ascending")]
+    assert merged.equals(pa.concat_tables(tables).sort_by(key))
 
 
 def test_all_rows_of_a_key_come_in_one_part(
