@@ -5,7 +5,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from flows import charset as charsets
-from flows import tags, urls, walls
+from flows import offers, tags, urls, walls
 from flows.records import Link, Page
 
 MAX_LINKS = 10_000
@@ -59,9 +59,6 @@ def of(page: Page) -> tuple[Link, ...]:
     """Return the links of a page, of one that came as Markdown those of its text."""
     if page.offer is None or not page.is_markdown:
         return read(page.body, page.base_url, page.charset)
-    # With it come the libraries of Markdown, which a run that meets no such page can do without.
-    from flows import offers  # noqa: PLC0415
-
     resolve = _resolver(page.offer.url)
     targets = dict.fromkeys(filter(None, map(resolve, offers.links(page.offer))))
     return tuple(Link(url=target) for target in islice(targets, MAX_LINKS))
