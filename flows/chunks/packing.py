@@ -37,7 +37,10 @@ class Piece:
     lead: str
     """Text in front of the piece's own words: breadcrumb, overlap."""
     text: str
+    """Nothing as long as it is not `exact`."""
     tokens: int
+    exact: bool = True
+    """Whether the tokens have been counted, and are not the sum of those of its parts."""
 
 
 class Packer:
@@ -55,10 +58,10 @@ class Packer:
         for piece in (piece for section in sections for piece in self._packed(section)):
             joined = self._joined(packed[-1], piece) if packed else None
             if joined is None:
-                packed.append(piece)
+                packed[-1:] = [*map(self._counted, packed[-1:]), piece]
             else:
                 packed[-1] = joined
-        return packed
+        return [*packed[:-1], *map(self._counted, packed[-1:])]
 
     def _packed(self, section: Section) -> list[Piece]:
         """Return a section as pieces, as one where it fits."""
@@ -130,14 +133,30 @@ class Packer:
 
     def _joined(self, before: Piece, piece: Piece) -> Piece | None:
         """Return two neighbours as one where one is tiny and both have the same headings above."""
-        tiny = min(before.tokens, piece.tokens) < self._limits.min_tokens
+        tiny = piece.tokens < self._limits.min_tokens
+        before = before if tiny else self._counted(before)
+        tiny = tiny or before.tokens < self._limits.min_tokens
         if not tiny or before.section.path != piece.section.path:
             return None
         if piece.units[-1].end - before.units[0].start > SPARSE * self._limits.max_tokens:
             return None
         units = [*before.units, *piece.units]
+        for count in (lambda piece: piece, self._counted):
+            known = count(before)
+            most = known.tokens + self._blank(before.units[-1]) + piece.tokens
+            if most <= self._limits.max_tokens * 3 // 4:
+                return Piece(units, before.section, before.lead, "", most, exact=False)
         whole = self._piece(units, before.section, before.lead)
         return whole if whole.tokens <= self._limits.max_tokens else None
+
+    def _blank(self, unit: Unit) -> int:
+        """Return the most tokens that the white space at the end of a unit can have."""
+        text = self._text[unit.start : unit.end]
+        return len(text) - len(text.rstrip()) + 1
+
+    def _counted(self, piece: Piece) -> Piece:
+        """Return a piece with its text and exactly its tokens."""
+        return piece if piece.exact else self._piece(piece.units, piece.section, piece.lead)
 
     def _piece(self, units: Sequence[Unit], section: Section, lead: str) -> Piece:
         """Return consecutive units with what the first and the last one need, and its tokens."""

@@ -18,6 +18,8 @@ PADDED = 24
 """Columns up to which every row is written at full width."""
 CELL_TEXT = 2000
 """Characters beyond which a cell without a header row is a part of the layout."""
+MOST_PIPES = 1_000
+"""Pipes of a cell that are escaped: parsers join what is between them again for each."""
 LINE = 400
 """Characters of a table that is a line of words."""
 _PARTS = frozenset({"thead", "tbody", "tfoot"})
@@ -107,7 +109,8 @@ def one_line(words: str) -> str:
     """
     text = _AROUND.sub(r"\1", " ".join(words.split())).strip(BREAK + " ")
     lines = (line.strip() for line in text.split(BREAK))
-    return "<br>".join(filter(None, lines)).replace("|", "\\|")
+    pipe = "\\|" if text.count("|") <= MOST_PIPES else "&#124;"
+    return "<br>".join(filter(None, lines)).replace("|", pipe)
 
 
 def _line(cells: list[str], width: int) -> str:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from flows import markdown
+from flows.markdown import tables
 from tests.documents import tree
 
 URL = "https://a.test/docs/page.html"
@@ -336,3 +337,11 @@ def test_whatever_a_page_holds_becomes_markdown(pieces: list[str]) -> None:
 
     assert "x" in text
     RENDERER.render(text)
+
+
+def test_thousands_of_pipes_in_a_cell_are_written_as_references() -> None:
+    few, many = (f"<tr><td>a<td>{'|' * n}" for n in (2, tables.MOST_PIPES + 1))
+    lines = written(f"<table><tr><th>x<th>y{few}{many}</table>").splitlines()
+
+    assert lines[2] == "| a | \\|\\| |"
+    assert lines[3] == f"| a | {'&#124;' * (tables.MOST_PIPES + 1)} |"
