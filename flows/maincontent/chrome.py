@@ -23,6 +23,8 @@ CONTENTS = 0.5
 """The same for a table of contents."""
 RELATED = 0.6
 """The same for a block in the middle."""
+INVITATION = 12
+"""Words of a part without what readers say; a heading, a count and a link have some eight."""
 NEVER = frozenset("body main article h1 h2 h3 h4 pre code table tbody tr".split())  # noqa: SIM905
 """Elements that no name of theirs makes chrome."""
 BLOCKS = frozenset(
@@ -50,6 +52,9 @@ class Trimming:
         self._manner = manner
         self._dense = _holders(found.page.root, "pre", "code", "table")
         self._titled = _holders(found.page.root, "h1")
+        self._headed = _holders(found.page.root, *HEADINGS)
+        self._linked = _holders(found.page.root, "a", "button")
+        self._pictured = _holders(found.page.root, "img")
         self._known: dict[tuple[HtmlElement, HtmlElement | None], frozenset[HtmlElement]] = {}
 
     def within(self, node: HtmlElement, title: HtmlElement | None = None) -> frozenset[HtmlElement]:
@@ -104,9 +109,20 @@ class Trimming:
         said = names.spoken(element.get("class") or "") if classes else None
         if said is names.CONTENTS:
             return tag in BLOCKS and self._density(element) > CONTENTS
-        if said is not None:
+        if said is names.SHARING:
+            return element in self._linked or element not in self._pictured
+        if self._is_invitation(element):
+            return True
+        if said in (names.ALWAYS, names.USUALLY):
             return said is names.ALWAYS or kept <= MOSTLY
         return kept <= MOSTLY and _is_chrome_by_id(element, kept)
+
+    def _is_invitation(self, element: HtmlElement) -> bool:
+        """Tell whether a part for what readers say holds only its heading and a link to say it."""
+        if element not in self._headed or element not in self._linked:
+            return False
+        said = (names.spoken(element.get(name) or "") for name in ("class", "id"))
+        return self._found.words(element) <= INVITATION and names.TALK in said
 
     def is_excess(self, element: HtmlElement, span: Span, content: Span) -> bool:
         """Tell whether a block that trafilatura left out should be left out.
@@ -149,9 +165,9 @@ def _holders(root: HtmlElement, *tags: str) -> set[HtmlElement]:
 def _is_chrome_by_id(element: HtmlElement, kept: float) -> bool:
     """Tell whether an id or role speaks of chrome; an id may come from a section's heading."""
     role, name = element.get("role"), element.get("id")
-    if role and names.spoken(role):
+    if role and names.spoken(role) not in (None, names.TALK):
         return True
-    if not name or names.spoken(name) not in (names.ALWAYS, names.USUALLY):
+    if not name or names.spoken(name) not in (names.ALWAYS, names.SHARING, names.USUALLY):
         return False
     section = kept > UNKEPT or "section" in (element.tag, element.get("class"))
     heading = next(element.iter(*HEADINGS), None) if section else None

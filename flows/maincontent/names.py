@@ -6,8 +6,7 @@ import re
 _ALWAYS = (
     r"bread-?crumbs?|pagination|pager|page-?nav|prev-?next|next-?prev",
     r"(?:post|article|page|site|doc|entry)s?-(?:nav|navigation|footer-nav)",
-    r"share|sharing|share-?(?:bar|buttons?|links?)|sharedaddy|addtoany",
-    r"social(?:-?(?:links|share|media|icons))?",
+    r"share-?(?:bar|buttons?|links?)|sharedaddy|addtoany|social-?(?:links|share|media|icons)",
     r"related(?:-?(?:posts?|articles?|content|links|products|stories|items))?",
     r"recommend(?:ed|ations?)?|you-?may-?(?:also-?)?like|also-?like|upsells?|cross-?sells?",
     r"more-?(?:stories|from|on|posts|topics)|suggested(?:-?topics)?|newsletter|subscribe|subscription|sign-?up",
@@ -24,6 +23,10 @@ _ALWAYS = (
     r"(?:post|entry|article)-?tags|content-?tabs-?nav|author-?(?:box|bio|card|info)",
 )
 """Names of chrome, whether trafilatura kept it or not."""
+_SHARING = (r"share|sharing|social",)
+"""Names of buttons by which a page is shared; articles have them for pictures of such pages too."""
+_TALK = (r"reviews?|ratings?|comments?|discussion",)
+"""Names of what readers say: content, but not where it is only an invitation to say something."""
 _USUALLY = (
     r"nav|navbar|navigation|menu|sidebar|popup|modal|overlay|toolbar|footer|metadata|tags|dropdown",
 )
@@ -37,7 +40,9 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(f"{_BEFORE}{'|'.join(words)})\\b", re.IGNORECASE)
 
 
-ALWAYS, USUALLY, CONTENTS = map(_pattern, (_ALWAYS, _USUALLY, _CONTENTS))
+KINDS = ALWAYS, SHARING, USUALLY, CONTENTS, TALK = tuple(
+    map(_pattern, (_ALWAYS, _SHARING, _USUALLY, _CONTENTS, _TALK))
+)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -48,4 +53,4 @@ def spoken(names: str) -> re.Pattern[str] | None:
     (True, None, True)
     """
     words = _CAMEL.sub(r"\1-\2", names).replace("_", "-")
-    return next((kind for kind in (ALWAYS, USUALLY, CONTENTS) if kind.search(words)), None)
+    return next((kind for kind in KINDS if kind.search(words)), None)

@@ -171,6 +171,10 @@ DROPPED = [
     '<div id="toc" class="toc"><ul><li><a href="#a">gone</a></li></ul></div>',
     '<div class="byline">By gone</div>',
     '<div id="related"><a href="/x">gone</a></div>',
+    '<div class="social"><a href="/s"><img src="/s.png"></a> gone</div>',
+    '<div class="sharing">gone</div>',
+    '<section class="reviews"><h2>Reviews</h2><p>9 gone</p><a href="#w">Write one</a></section>',
+    '<div id="comments"><h3>No gone comments</h3><button>Leave a comment</button></div>',
 ]
 
 
@@ -187,6 +191,12 @@ KEPT = [
     "<table><tr><th>a</th><th>b</th></tr><tr><td>kept</td><td>1</td></tr></table>",
     "<pre>kept = 1</pre>",
     "<ul><li><a href='/k'>kept</a></li><li><a href='/l'>too</a></li></ul>",
+    '<div class="a-social"><div><span>kept</span> <img src="/layer-0.png"></div></div>',
+    (
+        '<section class="reviews"><h2>Reviews</h2><p>kept: I have sailed with it for two summers '
+        'and would buy it again at once.</p><a href="#w">Write one</a></section>'
+    ),
+    '<div class="rating">kept: 4.5 of 5 <a href="/ratings">by 12 buyers</a></div>',
     '<div class="has-sidebar"><p>kept: beside no bar at all, whatever the name says.</p></div>',
 ]
 
@@ -250,7 +260,9 @@ def test_cells_that_claim_too_much_are_no_burden() -> None:
     [
         ("postFooter", names.USUALLY),
         ("related_posts", names.ALWAYS),
-        ("sd-sharing share", names.ALWAYS),
+        ("share-buttons", names.ALWAYS),
+        ("sd-sharing share", names.SHARING),
+        ("customerReviews", names.TALK),
         ("table-of-contents", names.CONTENTS),
         ("has-navigation", None),
         ("entry-content", None),
