@@ -6,16 +6,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
-import pyarrow as pa
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
+from connectors.batch import Batch
 from connectors.dataset import Run
-from connectors.dataset.merging import KEYS
 from connectors.standing import Decided, Standing
-from flows import rows, schema
+from flows import schema
 from flows.records import (
     Alert,
-    Change,
     Failure,
     LeftOut,
     Outcome,
@@ -25,9 +23,7 @@ from flows.records import (
     Sightings,
     SiteEnd,
     SitemapRead,
-    merged,
 )
-from flows.schema import NOTES, TABLES
 from flows.urls import hash64
 
 logger = logging.getLogger(__name__)
@@ -61,7 +57,7 @@ class ParquetSink(FixedPartitionedSink[Row, None]):
       the latest when Bytewax ends an epoch; nothing committed is written again or taken back.
     * *Resume*: from the rows themselves; Bytewax's snapshot is always None. What comes again for
       a URL that has its row is dropped.
-    * *Limits*: waits for a commit with at most 64 pages, 4 MB of text or 15,000 rows a partition.
+    * *Limits*: waits for a commit with at most 64 pages, 4 MB of text or 20,000 rows a partition.
     * *Cost*: about ten small writes and syncs a commit.
     """
 
@@ -163,17 +159,15 @@ class _Partition(StatefulSinkPartition[Row, None]):
         self._shard = shard
         self._all_sites = sites
         self._due = {site for site in sites if run.shard_of(site) == shard}
-        self._settings_hash = settings_hash
+        self._batch = Batch(run.id, settings_hash, run.told(shard))
         self._max_removed = max_removed
         self._on_rows = on_rows
         self._on_fault = on_fault
         self._on_end = on_end
         self._sites: dict[str, _Site] = {}
-        self._told = {_told(*key) for key in run.told(shard)}
         self._stored = self._commits = 0
         self._ending: set[str] = set()
         self._ended = False
-        self._clear()
 
     def write_batch(self, values: list[Row]) -> None:
         """Take rows in, and commit when enough of them wait."""
@@ -209,23 +203,9 @@ class _Partition(StatefulSinkPartition[Row, None]):
     def _take_note(self, row: Sighting | Sightings | SitemapRead | Alert) -> None:
         if isinstance(row, Sightings):
             self._site(row.entries.site).notes += len(row.entries)
-            self._again.append(row)
-            self._rows += len(row.entries)
-            return
-        site = row.entry.site if isinstance(row, Sighting) else row.site
-        self._site(site).notes += 1
-        if isinstance(row, Sighting):
-            self._add("sightings", rows.sighting(row, run_id=self._run.id))
-        elif isinstance(row, SitemapRead):
-            self._add_told("sitemaps", rows.sitemap(row, run_id=self._run.id))
         else:
-            self._add_told("alerts", rows.alert(row, run_id=self._run.id))
-
-    def _add_told(self, table: str, row: schema.Row) -> None:
-        """Add a row that may have been told before: then it waits until the run is complete."""
-        key = _told(table, *(row[name] for name in KEYS[table]))
-        self._add(f"{table}_again" if key in self._told else table, row)
-        self._told.add(key)
+            self._site(row.entry.site if isinstance(row, Sighting) else row.site).notes += 1
+        self._batch.note(row)
 
     def _take_url(self, row: Failure | Reading) -> None:
         site = self._site(row.entry.site)
@@ -239,14 +219,9 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._write(decided)
 
     def _write(self, decided: Decided) -> None:
-        row, outcome = decided.row, decided.outcome
-        self._add_url(row, outcome, change=decided.change, duplicate_of=decided.duplicate_of)
-        if outcome is Outcome.OK and isinstance(row, Reading):
-            self._add_page(row)
-        elif row.links:
-            self._add("links", rows.links(row, run_id=self._run.id))
+        self._batch.decide(decided)
         if self._on_rows is not None:
-            self._on_rows(outcome, 1)
+            self._on_rows(decided.outcome, 1)
 
     def _take_list(self, row: LeftOut) -> None:
         site, entries = self._site(row.entries.site), row.entries
@@ -260,39 +235,9 @@ class _Partition(StatefulSinkPartition[Row, None]):
         if not entries:
             return
         site.rows += len(entries)
-        self._lists.append(replace(row, entries=entries))
-        self._rows += len(entries)
+        self._batch.leave_out(replace(row, entries=entries))
         if self._on_rows is not None:
             self._on_rows(row.outcome, len(entries))
-
-    def _add_page(self, reading: Reading) -> None:
-        run_id, settings_hash = self._run.id, self._settings_hash
-        self._add("pages", rows.page(reading, run_id=run_id, settings_hash=settings_hash))
-        for chunk in rows.chunks(reading, run_id=run_id):
-            self._add("chunks", chunk)
-        self._text += 2 * len(reading.document.markdown) + len(reading.html or b"")
-
-    def _add_url(
-        self,
-        row: Failure | Reading,
-        outcome: Outcome,
-        *,
-        change: Change | None = None,
-        duplicate_of: str | None = None,
-    ) -> None:
-        told = rows.url(
-            row,
-            outcome=outcome,
-            run_id=self._run.id,
-            settings_hash=self._settings_hash,
-            change=change,
-            duplicate_of=duplicate_of,
-        )
-        self._add("urls", told)
-
-    def _add(self, table: str, row: schema.Row) -> None:
-        self._waiting[table].append(row)
-        self._rows += 1
 
     def _site(self, site: str) -> _Site:
         if site not in self._sites:
@@ -300,40 +245,21 @@ class _Partition(StatefulSinkPartition[Row, None]):
         return self._sites[site]
 
     def _is_due(self) -> bool:
-        pages = len(self._waiting["pages"])
+        batch = self._batch
         enough = min(max(self._stored // 8, FEW_PAGES), MANY_PAGES) if self._stored else 1
-        if not self._commits and (self._waiting["urls"] or self._lists):
+        if not self._commits and batch.has_urls:
             return True
-        return pages >= enough or self._text >= MOST_BYTES or self._rows >= MOST_ROWS
+        return batch.pages >= enough or batch.text >= MOST_BYTES or batch.rows >= MOST_ROWS
 
     def _flush(self) -> None:
-        if self._ended and self._rows:
-            logger.error("rows came after the end of their site", extra={"rows": self._rows})
-            self._clear()
-        if not self._rows:
-            return
-        tables = {name: schema.table(name, found) for name, found in self._waiting.items()}
-        for name, blocks in (("urls", self._left_out()), ("sightings", self._sightings())):
-            tables[name] = pa.concat_tables([tables[name], *blocks])
-        self._run.commit(self._shard, tables)
-        self._stored += tables["pages"].num_rows
-        self._commits += 1
-        self._clear()
-
-    def _left_out(self) -> Iterator[pa.Table]:
-        for some in merged(self._lists):
-            yield rows.left_out(some, run_id=self._run.id, settings_hash=self._settings_hash)
-
-    def _sightings(self) -> Iterator[pa.Table]:
-        for some in merged(self._again):
-            yield rows.sightings(some, run_id=self._run.id)
-
-    def _clear(self) -> None:
-        self._waiting: dict[str, list[schema.Row]] = {name: [] for name in (*TABLES, *NOTES)}
-        self._lists: list[LeftOut] = []
-        self._again: list[Sightings] = []
-        self._rows = 0
-        self._text = 0
+        waiting = self._batch.rows
+        if self._ended and waiting:
+            logger.error("rows came after the end of their site", extra={"rows": waiting})
+        elif waiting:
+            self._run.commit(self._shard, self._batch.tables())
+            self._stored += self._batch.pages
+            self._commits += 1
+        self._batch.clear()
 
     def _settle(self) -> None:
         """Publish the sites whose rows have all arrived."""
@@ -352,7 +278,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._write(decided)
         alert = site.standing.alert()
         if alert is not None:
-            self._add_told("alerts", rows.alert(alert, run_id=self._run.id))
+            self._batch.note(alert)
 
     def _end(self) -> None:
         """Tell the run when all sites of this shard have been published."""
@@ -362,7 +288,3 @@ class _Partition(StatefulSinkPartition[Row, None]):
             self._ended = True
             if completed and self._on_end is not None:
                 self._on_end(self._run)
-
-
-def _told(table: str, *key: str) -> int:
-    return hash64("\0".join((table, *(schema.clean(part) for part in key))))
