@@ -9,7 +9,7 @@ from typing import Final
 from bytewax.outputs import FixedPartitionedSink, StatefulSinkPartition
 
 from connectors.batch import Batch
-from connectors.dataset import Run
+from connectors.dataset import Run, completion
 from connectors.standing import Decided, Standing
 from flows import schema
 from flows.records import (
@@ -284,7 +284,7 @@ class _Partition(StatefulSinkPartition[Row, None]):
         """Tell the run when all sites of this shard have been published."""
         ended = [site.end for site in self._sites.values() if site.published and site.end]
         if not self._ended and self._due <= {end.site for end in ended}:
-            completed = self._run.end(self._shard, ended, self._all_sites)
+            completed = completion.end(self._run, self._shard, ended, self._all_sites)
             self._ended = True
             if completed and self._on_end is not None:
                 self._on_end(self._run)

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,18 +12,38 @@ from connectors.dataset import files, merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.history import History
 from connectors.dataset.merging import Buckets, Made, Source, Stored
+from connectors.dataset.run import Run
 from flows import sightings, totals
 from flows.records import SiteEnd
 from flows.schema import CORPUS, RETOLD, SCHEMAS, TABLES
 from flows.totals import Totals
 
-if TYPE_CHECKING:
-    from connectors.dataset.run import Run
-
 logger = logging.getLogger(__name__)
 
 
-def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> bool:
+def end(run: Run, shard: int, ends: Iterable[SiteEnd], sites: Iterable[str]) -> bool:
+    """Note that all sites of a shard have ended; the last shard to do so completes the run.
+
+    Returns whether this one did. `sites` are all sites of the run, of other shards as well.
+    """
+    try:
+        said = {"ends": [_stated(end) for end in ends]}
+        files.write_json(run.work / f"ended-{shard}.json", said)
+    except FileNotFoundError:
+        if run.is_complete:  # by another process, as soon as it could read what we said
+            return False
+        raise
+    told = _ends(run)
+    return all(site in told for site in sites) and complete(run, told, sites)
+
+
+def _ends(run: Run) -> dict[str, SiteEnd]:
+    notes = [files.read_json(path) for path in sorted(run.work.glob("ended-*.json"))]
+    ends = [_restated(end) for note in notes if note for end in note["ends"]]
+    return {end.site: end for end in ends}
+
+
+def complete(run: Run, ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> bool:
     """Put the complete form of a run in the place of its small files; say whether it was not yet.
 
     Harmless when it is done twice, or by two at once: the second finds it done.
@@ -31,7 +51,7 @@ def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> b
     with run.guard, files.locked(run.work.parent / "finish.lock"):
         if run.is_complete:
             return False
-        built = run.work / "complete"
+        built = run.built
         files.remove(built)
         named = frozenset(sites)
         counted, past = Totals(named, until=run.started_at), History(run, ends, named)
@@ -53,14 +73,7 @@ def complete(run: "Run", ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> b
         return True
 
 
-def repair(run: "Run") -> None:
-    """Finish a swap that died half-way on a system that swaps in two steps."""
-    built = run.work / "complete"
-    if not run.folder.exists() and (built / "report.json").exists():
-        built.rename(run.folder)
-
-
-def _build(run: "Run", name: str, folder: Path, counted: Totals, past: History) -> None:
+def _build(run: Run, name: str, folder: Path, counted: Totals, past: History) -> None:
     folder.mkdir(parents=True)
     told = past.alerts(counted) if name == "alerts" else {}
     for number, shard in enumerate(run.parts):
@@ -126,14 +139,14 @@ def _known(
     return known, bounds
 
 
-def _swap(run: "Run", built: Path) -> None:
+def _swap(run: Run, built: Path) -> None:
     if not files.exchange(built, run.folder):
         run.folder.rename(run.work / "old")
         built.rename(run.folder)
     files.sync(run.folder.parent)
 
 
-def stated(end: SiteEnd) -> dict[str, Any]:
+def _stated(end: SiteEnd) -> dict[str, Any]:
     """Return what a site's end says, as JSON holds it."""
     return {
         "site": end.site,
@@ -148,8 +161,8 @@ def stated(end: SiteEnd) -> dict[str, Any]:
     }
 
 
-def restated(said: Mapping[str, Any]) -> SiteEnd:
-    """Return the site's end that `stated` wrote down."""
+def _restated(said: Mapping[str, Any]) -> SiteEnd:
+    """Return the site's end that `_stated` wrote down."""
     moments = {
         name: datetime.fromisoformat(said[name]) if said[name] else None
         for name in ("started_at", "ended_at")

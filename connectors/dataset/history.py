@@ -4,7 +4,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,15 +12,13 @@ import pyarrow.compute as pc
 from connectors.dataset import merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.merging import Stored
+from connectors.dataset.run import Run
 from flows import findings, history, inventory, rows, schema, totals, trust
 from flows.history import Earlier, Listing, Lists
 from flows.inventory import KNOWN, Shift
 from flows.records import Alert, Outcome, SiteEnd
 from flows.totals import Totals
 from flows.trust import Dates, Evidence
-
-if TYPE_CHECKING:
-    from connectors.dataset.run import Run
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +31,7 @@ _LISTING = [
 class History:
     """What this run found of its sites, and what the earlier runs of each of them did."""
 
-    def __init__(self, run: "Run", ends: Mapping[str, SiteEnd], sites: Collection[str]) -> None:
+    def __init__(self, run: Run, ends: Mapping[str, SiteEnd], sites: Collection[str]) -> None:
         """Read what little is needed of every site; the rows of `urls` are read by shard."""
         self._run = run
         self._ends = ends
@@ -155,7 +153,7 @@ class History:
         return frozenset(sites)
 
 
-def _lists(run: "Run") -> dict[str, Lists]:
+def _lists(run: Run) -> dict[str, Lists]:
     """Return how the lists of each site were read in a run that ends."""
     found: defaultdict[str, Lists] = defaultdict(Lists)
     for shard in run.parts:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.dataset import completion, corpus, files, merging
+from connectors.dataset import corpus, files, merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.merging import Stored
 from connectors.dataset.recall import Recall
 from flows.duplicates import Fate
 from flows.inventory import REFUSED
-from flows.records import Link, Outcome, SiteEnd
+from flows.records import Link, Outcome
 from flows.remembered import SAME, STORED, Memory
 from flows.schema import NOTES, RETOLD, SCHEMAS, TABLES
 from flows.urls import hash64
@@ -69,6 +69,8 @@ class Run:
         self.version = version
         self.folder = dataset.runs / run_id
         self.work = dataset.work / run_id
+        self.built = self.work / "complete"
+        """Where its complete form is made."""
         self.parts = [Shard(self.folder, self.work, number) for number in range(shards)]
         self.guard = threading.Lock()
         self.outlet: Outlet | None = None
@@ -184,26 +186,11 @@ class Run:
         if self.outlet is not None:
             self.outlet.published(site)
 
-    def end(self, shard: int, ends: Iterable[SiteEnd], sites: Iterable[str]) -> bool:
-        """Note that all sites of a shard have ended; the last shard to do so completes the run.
-
-        Returns whether this one did. `sites` are all sites of the run, of other shards as well.
-        """
-        said = {"ends": [completion.stated(end) for end in ends]}
-        try:
-            files.write_json(self.work / f"ended-{shard}.json", said)
-        except FileNotFoundError:
-            if self.is_complete:  # by another process, as soon as it could read what we said
-                return False
-            raise
-        told = self._ends()
-        return all(site in told for site in sites) and completion.complete(self, told, sites)
-
     def recover(self) -> None:
         """Put the run in order after whatever ended it; no process may be writing it."""
         self.work.mkdir(parents=True, exist_ok=True)
         self._refuse_when_busy()
-        completion.repair(self)
+        self._repair()
         if not self.folder.exists():
             self._prepare()
         if self.is_complete:
@@ -239,10 +226,10 @@ class Run:
     def _shard(self, site: str) -> Shard:
         return self.parts[self.shard_of(site)]
 
-    def _ends(self) -> dict[str, SiteEnd]:
-        notes = [files.read_json(path) for path in sorted(self.work.glob("ended-*.json"))]
-        ends = [completion.restated(end) for note in notes if note for end in note["ends"]]
-        return {end.site: end for end in ends}
+    def _repair(self) -> None:
+        """Finish a swap that died half-way on a system that swaps in two steps."""
+        if not self.folder.exists() and (self.built / "report.json").exists():
+            self.built.rename(self.folder)
 
     def _refuse_when_busy(self) -> None:
         for shard in self.parts:
