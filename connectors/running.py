@@ -19,7 +19,7 @@ from bytewax.outputs import Sink
 from connectors import demo, engine, largest, logs
 from connectors.cluster import told
 from connectors.crawls import Crawls
-from connectors.dataset import Dataset, Run
+from connectors.dataset import Dataset, Run, reported
 from connectors.extractors import Extractors
 from connectors.indexing.live import Outlet
 from connectors.parquet import ParquetSink
@@ -28,7 +28,7 @@ from connectors.site import SiteSource
 from connectors.stopping import STOP
 from connectors.web import RequestSink, ResponseSource
 from connectors.webhook import Webhook
-from flows import cycles, index_report, report, urls
+from flows import cycles, index_report, summary, urls
 from flows.operators import Pool
 from flows.records import Failure, Page, Reading
 from flows.settings import Settings, Site, package_version
@@ -271,14 +271,14 @@ class Host:
     def _say_complete(self, run: Run, index: Mapping[str, Any] | None) -> None:
         if self.cluster.number:
             return
-        read = report.read(run.folder)
+        read = reported.read(run.folder)
         if self.settings.log == "json":
             logger.info("run ended", extra={"run_id": run.id, "status": read["status"]})
             if index:
                 logger.info("index ended", extra={"status": index["status"], **index["done"]})
             return
-        alerts = report.alerts(run.folder)
-        sys.stdout.write(report.render(read, alerts=alerts, folder=run.dataset.root))
+        alerts = reported.alerts(run.folder)
+        sys.stdout.write(summary.render(read, alerts=alerts, folder=run.dataset.root))
         sys.stdout.write(index_report.render(index) if index else "")
         sys.stdout.flush()
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import httpx
 
-from connectors.dataset import Run
-from flows import report, urls
+from connectors.dataset import Run, reported
+from flows import urls
 from flows.secret import Secret
 
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Webhook:
     def __call__(self, run: Run) -> None:
         """Post the end of a run, and return when that is done or has taken too long."""
         try:
-            said = message(report.read(run.folder), report.alerts(run.folder))
+            said = message(reported.read(run.folder), reported.alerts(run.folder))
         except (OSError, ValueError) as why:
             logger.warning("webhook not called", extra={"reason": str(why)})
             return

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
-from flows import report
+from connectors.dataset import reported
 from tests import crashing
 from tests.crashing import PAGES, SITES, Watch
 
@@ -69,7 +69,7 @@ def check_whole(root: Path, watch: Watch, pages: int = PAGES) -> None:
 
     assert watch.faults == []
     for run in runs:
-        told = report.read(root / "runs" / run)
+        told = reported.read(root / "runs" / run)
         assert (told["status"], told["total"]["declared"]) == (
             "complete",
             wanted["urls"] * len(SITES),

@@ -15,9 +15,9 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.dataset import Dataset, Run, completion, corpus, files, merging
+from connectors.dataset import Dataset, Run, completion, corpus, files, merging, reported
 from connectors.parquet import ParquetSink
-from flows import neighbours, report
+from flows import neighbours
 from flows.records import (
     Attribution,
     Entry,
@@ -123,7 +123,7 @@ def test_an_unfinished_run_of_another_kind_is_closed_as_interrupted(
 
     new = open_run(tmp_path, *other)
 
-    told = report.read(old.folder)
+    told = reported.read(old.folder)
     assert new.id != old.id
     assert (told["status"], told["total"]["outcomes"]) == ("interrupted", {"ok": 1})
     assert pages(tmp_path) == {}
@@ -382,7 +382,7 @@ def test_a_complete_run_has_one_file_a_shard_and_its_report(tmp_path: Path) -> N
     assert small > 20
     assert [path.name for path in run.folder.glob("urls/*")] == [f"{run.shard_of(SITE)}.parquet"]
     assert [path.name for path in run.folder.glob("sitemaps/*")] == ["empty.parquet"]
-    assert report.read(run.folder)["status"] == "complete"
+    assert reported.read(run.folder)["status"] == "complete"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".work", "corpus", "runs"]
     assert sorted(path.name for path in (tmp_path / ".work").iterdir()) == ["finish.lock", "lock"]
 
@@ -467,7 +467,7 @@ def test_a_run_is_complete_when_all_sites_of_all_shards_are(tmp_path: Path) -> N
     said = [row for site in sites for row in (samples.reading(site=site), samples.end(1, site))]
     write(open_run(tmp_path), *said, sites=sites)
 
-    told = report.read(run.folder)
+    told = reported.read(run.folder)
     assert not early
     assert (told["status"], told["total"]["outcomes"]) == ("complete", {"ok": 9})
     assert list(told["sites"]) == list(sites)
@@ -477,7 +477,7 @@ def test_a_site_without_rows_is_in_the_report(tmp_path: Path) -> None:
     run = open_run(tmp_path)
     write(run, samples.end(0, status="failed_unreachable"))
 
-    told = report.read(run.folder)
+    told = reported.read(run.folder)
     assert told["status"] == told["sites"][SITE]["status"] == "failed_unreachable"
 
 
@@ -485,7 +485,7 @@ def test_more_rows_than_the_crawl_counted_are_a_broken_integrity(tmp_path: Path)
     run = open_run(tmp_path)
     write(run, samples.reading("/a"), samples.reading("/b"), samples.end(1))
 
-    told = report.read(run.folder)
+    told = reported.read(run.folder)
     assert told["status"] == "failed_integrity"
     assert told["sites"][SITE]["detail"] == "1 URLs counted by the crawl but 2 rows"
 
@@ -500,7 +500,7 @@ def test_two_that_complete_a_run_at_once_do_no_harm(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
 
-    assert report.read(run.folder)["status"] == "complete"
+    assert reported.read(run.folder)["status"] == "complete"
     assert len(rows(run.folder / "urls")) == 1
     assert len(list((tmp_path / "runs").iterdir())) == 1
 
@@ -514,7 +514,7 @@ def no_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_system_that_cannot_swap_folders_swaps_in_two_steps(tmp_path: Path) -> None:
     run = ingest(tmp_path, samples.reading("/a"))
 
-    assert report.read(run.folder)["status"] == "complete"
+    assert reported.read(run.folder)["status"] == "complete"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".work", "corpus", "runs"]
 
 
@@ -538,7 +538,7 @@ def test_a_death_between_the_two_steps_is_repaired(
 
     assert missing == []
     (old,) = (path for path in (tmp_path / "runs").iterdir() if path.name != new.id)
-    assert report.read(old)["status"] == "complete"
+    assert reported.read(old)["status"] == "complete"
     assert len(rows(old / "urls")) == 1
 
 

@@ -15,9 +15,8 @@ from bytewax.recovery import RecoveryConfig, init_db_dir
 from bytewax.testing import TestingSource, cluster_main, run_main
 
 from connectors import parquet
-from connectors.dataset import Dataset, Run
+from connectors.dataset import Dataset, Run, reported
 from connectors.parquet import ParquetSink
-from flows import report
 from flows.records import Failure, LeftOut, Outcome, Reading, Row, Sightings
 from tests import samples
 from tests.flowing import alone
@@ -63,7 +62,7 @@ def test_every_url_is_in_one_row_and_the_run_is_complete(workers: int, tmp_path:
 
     urls = [(row["site"], row["url"]) for row in rows(run.folder / "urls")]
     assert len(urls) == len(set(urls)) == 13 * len(SITES)
-    assert report.read(run.folder)["status"] == "complete"
+    assert reported.read(run.folder)["status"] == "complete"
     assert len(rows(tmp_path / "corpus" / "chunks")) == 24 * len(SITES)
 
 
@@ -88,7 +87,7 @@ def test_a_cluster_of_two_processes_completes_one_run(tmp_path: Path) -> None:
 
     run = only(tmp_path / "data" / "runs")
     assert done.returncode == 0
-    assert report.read(run)["status"] == "complete"
+    assert reported.read(run)["status"] == "complete"
     # TestingSource lives on one worker, so each row came once, to whichever process has its shard.
     assert Counter(row["outcome"] for row in rows(run / "urls")) == {"ok": 72, "not_found": 6}
 
@@ -126,7 +125,7 @@ def test_a_resumed_flow_writes_only_what_is_missing(tmp_path: Path) -> None:
     assert len(before) == 7
     assert len(after) == len(rows(run.folder / "urls")) == 13
     assert all(after[row["url"]] == row for row in before)
-    assert report.read(run.folder)["status"] == "complete"
+    assert reported.read(run.folder)["status"] == "complete"
 
 
 def test_the_recovery_of_bytewax_does_no_harm(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from connectors.dataset import Dataset
 from connectors.parquet import ParquetSink
-from flows import report
+from flows import report, summary
 from flows.records import Outcome, Row, Severity
 from tests import samples
 from tests.samples import SITE
@@ -161,7 +161,7 @@ def test_the_largest_table_fits_a_terminal_of_100_columns(status: str) -> None:
     told = sites_report(3)
     told["sites"]["https://other.example"] = told["total"] | {"status": status, "detail": None}
 
-    lines = report.render(told).splitlines()
+    lines = summary.render(told).splitlines()
 
     assert max(len(line) for line in lines) <= 100
     assert len({line.rstrip()[-4:] for line in lines[2:5]}) == 1
@@ -175,7 +175,7 @@ def test_sites_that_need_a_person_come_first_and_the_others_are_counted() -> Non
     }
     told["status"] = "failed_blocked"
 
-    text = report.render(told)
+    text = summary.render(told)
 
     assert text.splitlines()[2].startswith("https://z.test")
     assert "… and 41 more sites" in text
@@ -196,7 +196,7 @@ def test_alerts_are_listed_gravest_first_and_at_most_twenty() -> None:
         for alert in said
     ]
 
-    text = report.render(told, alerts=rows)
+    text = summary.render(told, alerts=rows)
 
     assert "alerts: 30 warning" in text
     assert text.count("no_sitemap") == 20
@@ -210,7 +210,7 @@ def test_alerts_are_counted_as_in_the_report_and_what_is_not_listed_is_said() ->
         {"severity": "info", "kind": "no_baseline", "subject": "s", "message": "m", "site": "s"},
     ]
 
-    text = report.render(told, alerts=rows)
+    text = summary.render(told, alerts=rows)
 
     assert "alerts: 4 warning, 3 info (1 no_baseline not listed)\n" in text
 
@@ -218,7 +218,7 @@ def test_alerts_are_counted_as_in_the_report_and_what_is_not_listed_is_said() ->
 def test_pages_that_are_stored_already_are_not_called_not_stored() -> None:
     told = sites_report(1, outcomes={"ok": 2, "unchanged": 64, "not_modified": 8, "gone": 3})
 
-    assert "not stored: 3 gone\n" in report.render(told)
+    assert "not stored: 3 gone\n" in summary.render(told)
 
 
 def test_an_index_that_is_not_in_step_exits_6(
