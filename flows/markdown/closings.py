@@ -5,12 +5,15 @@ from functools import partial
 
 from lxml.html import HtmlElement
 
+from flows import elements
 from flows.markdown import inline, links, lists, notes
 from flows.markdown.frames import Closed, Frame, Kind, Listed
 from flows.markdown.inline import BREAK
-from flows.markdown.kinds import LISTS, PARTING
+from flows.markdown.kinds import LISTS, MARKED, PARTING
 from flows.markdown.writer import Writer
 
+_SPOKEN = frozenset(MARKED) | {"span"}
+"""Elements that begin with their text: no mark stands between it and marks in front."""
 _CELL_MARKS = {"li": "</li>", "ol": "</ol>"}
 
 
@@ -68,7 +71,7 @@ def _marked(tag: str, writer: Writer, frame: Frame) -> None:
     if not lead and before == mark and isinstance(before, Closed):
         writer.top.words[-1:] = [text, _closed(mark, text), *filter(None, [tail])]
         return
-    following = (frame.element.tail or " ")[0]
+    following = _following(frame.element)
     opens = lead or not before or not before[-1].isalnum() or text[0].isalnum()
     closes = tail or not following.isalnum() or text[-1].isalnum()
     clash = not lead and before.endswith("*")
@@ -77,6 +80,14 @@ def _marked(tag: str, writer: Writer, frame: Frame) -> None:
         writer.top.words += [f"{lead}{mark}{text}", end, *filter(None, [tail])]
     else:
         writer.raw(words)
+
+
+def _following(element: HtmlElement) -> str:
+    """Return the sign that stands behind an element; a space where none is sure to."""
+    beside = element.getnext()
+    if element.tail or beside is None or beside.tag not in _SPOKEN:
+        return (element.tail or " ")[0]
+    return elements.beginning(beside, 1) or " "
 
 
 def _closed(mark: str, text: str) -> str:
