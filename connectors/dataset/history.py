@@ -39,6 +39,8 @@ class History:
         self._runs = history.earlier(run.dataset.reports(), sites)
         self._shifts: defaultdict[str, Shift] = defaultdict(Shift)
         self._unproved = inventory.pairs(())
+        self._silent: set[str] = set()
+        """Sites of which a list that named URLs is there, and names none."""
         # What nobody lists any more is gone from an inventory; other runs ask before they say so.
         self._proving = self._prove() if run.is_inventory else frozenset()
         self.columns = KNOWN if run.is_inventory else (*KNOWN, "settings_hash")
@@ -100,7 +102,7 @@ class History:
         runs = self._runs.get(site)
         whole = self._is_complete(site) and site in self._lists and self._lists[site].whole
         return {
-            "whole": whole,
+            "whole": whole and site not in self._silent,
             "baseline": runs[0].run_id if runs else None,
             "lastmod": self._lastmod(site) if self._is_complete(site) else None,
             "withheld": site in self._lists and "pages_removed" in self._lists[site].heard,
@@ -150,6 +152,7 @@ class History:
             for place in sorted(history.unproved(self._lists[site], before[site]))
         ]
         self._unproved = inventory.pairs(unproved)
+        self._silent = {site for site, place in unproved if place in self._lists[site].by_url}
         return frozenset(sites)
 
 

@@ -139,6 +139,16 @@ def test_after_an_outage_nothing_is_new_and_what_went_meanwhile_is_removed(tmp_p
     assert told(after)["baseline"] == outage.id
 
 
+def test_after_a_sitemap_was_empty_for_a_while_nothing_is_new(tmp_path: Path) -> None:
+    first = write(tmp_path, *listed("a", "b"))
+    empty = write(tmp_path, robots(), replace(samples.sitemap(), entries=0), samples.end(0))
+    third = write(tmp_path, *listed("a", "c"))
+
+    assert (changes(empty), told(empty)["whole"]) == ({}, False)
+    assert changes(third) == {"a": "unchanged", "b": "removed", "c": "new"}
+    assert told(third)["baseline"] == empty.id != first.id
+
+
 @pytest.mark.parametrize("status", ["stopped_by_budget", "failed_blocked", "failed_unreachable"])
 def test_a_site_that_did_not_end_well_removes_nothing_and_is_no_baseline(
     status: str, tmp_path: Path
