@@ -21,7 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         sys.stderr.write(f"flows.prune: {str(error).splitlines()[0]}\n")
         return 2
-    sys.stdout.write(f"{len(dropped)} runs dropped, {left} kept: {given.folder}\n")
+    runs = "1 run" if len(dropped) == 1 else f"{len(dropped)} runs"
+    sys.stdout.write(f"{runs} dropped, {left} kept: {given.folder}\n")
     return 0
 
 

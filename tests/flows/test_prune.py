@@ -50,8 +50,10 @@ def test_the_newest_runs_stay_and_the_corpus_is_what_it_was(
     runs = [complete(tmp_path) for _ in range(5)]
     corpus = {path: path.read_bytes() for path in tmp_path.glob("corpus/*/*")}
 
+    assert prune.main([str(tmp_path), "--keep", "4"]) == 0
     assert prune.main([str(tmp_path), "--keep", "2"]) == 0
-    assert capsys.readouterr().out == f"3 runs dropped, 2 kept: {tmp_path}\n"
+    said = capsys.readouterr().out
+    assert said == f"1 run dropped, 4 kept: {tmp_path}\n2 runs dropped, 2 kept: {tmp_path}\n"
     assert left(tmp_path) == runs[3:]
     assert {path: path.read_bytes() for path in tmp_path.glob("corpus/*/*")} == corpus
     assert prune.main([str(tmp_path), "--keep", "2"]) == 0
