@@ -65,7 +65,7 @@ class Elements:
         """Namespaces by prefix, as the root declares them."""
         self._may_skim = False
         """Whether the root is a urlset whose entries may be plain."""
-        self._plain = Plain("")
+        self._plain: Plain | None = None
         self._junk = 0
         self._open: list[str] = []
         self._deeper = 0
@@ -88,7 +88,7 @@ class Elements:
         """Read plain entries, and the space before the first."""
         if space := _SPACE(text, at):
             at = space.end()
-        while run := self._plain.entries(text, at):
+        while self._plain and (run := self._plain.entries(text, at)):
             columns = None if any(run.extension) else self._maker.columns(run)
             if columns is not None:
                 self._found.append(columns)
@@ -226,12 +226,16 @@ class Elements:
             self._maker.base = urls.canonical(base, self._maker.base) or self._maker.base
 
     def _plan(self, kind: str, prefix: str) -> None:
-        """Let plain entries be skimmed, unless a second prefix says the same as the root's."""
+        """Let plain entries be skimmed, unless a second prefix says the same as the root's.
+
+        Of several roots only those with the prefix of the first: to prepare for one takes long.
+        """
         own = self._spaces.get(prefix)
         twice = own is not None and list(self._spaces.values()).count(own) > 1
-        if kind == "urlset" and not twice and len(prefix) <= MAX_PREFIX:
-            self._may_skim = True
-            self._plain = Plain(prefix)
+        if kind != "urlset" or twice or len(prefix) > MAX_PREFIX:
+            return
+        self._plain = self._plain or Plain(prefix)
+        self._may_skim = self._plain.prefix == prefix
 
     def _page(self) -> None:
         self.kind = "html"

@@ -44,6 +44,7 @@ class Plain:
 
     def __init__(self, prefix: str) -> None:
         """Prepare for a prefix, empty for none."""
+        self.prefix = prefix
         self._prefix = f"{prefix}:" if prefix else ""
         self._all, self._one = _expressions(self._prefix)
         self._begin, self._end = f"<{self._prefix}url>", f"</{self._prefix}url>"

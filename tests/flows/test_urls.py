@@ -189,12 +189,13 @@ SOME = st.sampled_from(
 )
 
 
-@given(st.lists(SOME | LETTERS.map("http://a.test/".__add__), max_size=4))
-def test_texts_are_canonical_together_when_each_is(texts: list[str]) -> None:
-    together = urls.are_canonical(texts)
+@given(st.lists(SOME | LETTERS.map("http://a.test/".__add__), max_size=4), st.booleans())
+def test_texts_are_canonical_together_when_each_is(texts: list[str], are_many: bool) -> None:
+    several = ["http://a.test/"] * (urls.MANY if are_many else 0) + texts
+    together = urls.are_canonical(several)
 
-    assert together is all(urls.are_canonical([text]) for text in texts)
-    assert not together or [urls.canonical(text) for text in texts] == texts
+    assert together is all(urls.are_canonical([text]) for text in several)
+    assert not together or [urls.canonical(text) for text in several] == several
 
 
 @given(LETTERS.map("http://a.test/".__add__))
