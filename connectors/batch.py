@@ -1,6 +1,7 @@
 """Rows of one shard that wait for their commit, and the tables that they make."""
 
 from collections.abc import Iterable
+from itertools import chain
 
 import pyarrow as pa
 
@@ -9,6 +10,7 @@ from connectors.standing import Decided
 from flows import rows, schema
 from flows.records import (
     Alert,
+    Entries,
     LeftOut,
     Outcome,
     Reading,
@@ -41,7 +43,8 @@ class Batch:
         self.rows = 0
         """Of all tables."""
         self.text = 0
-        """Bytes of Markdown, twice, for its chunks hold it again, and of HTML that is kept."""
+        """Bytes of Markdown, twice, for its chunks hold it again, of HTML that is kept, and of
+        addresses in lists."""
 
     @property
     def pages(self) -> int:
@@ -73,13 +76,13 @@ class Batch:
     def leave_out(self, some: LeftOut) -> None:
         """Add URLs of a list that leave for one reason."""
         self._lists.append(some)
-        self.rows += len(some.entries)
+        self._count(some.entries)
 
     def note(self, said: Sighting | Sightings | SitemapRead | Alert) -> None:
         """Add what was seen again, or told of a list or a site."""
         if isinstance(said, Sightings):
             self._again.append(said)
-            self.rows += len(said.entries)
+            self._count(said.entries)
         elif isinstance(said, Sighting):
             self._add("sightings", rows.sighting(said, run_id=self._run_id))
         elif isinstance(said, SitemapRead):
@@ -96,6 +99,11 @@ class Batch:
         for name, blocks in (("urls", lists), ("sightings", again)):
             made[name] = pa.concat_tables([made[name], *blocks])
         return made
+
+    def _count(self, entries: Entries) -> None:
+        self.rows += len(entries)
+        alternates = chain.from_iterable(entries.declared.alternates)
+        self.text += sum(map(len, entries.declared.url)) + sum(len(one.url) for one in alternates)
 
     def _store(self, reading: Reading) -> None:
         told = rows.page(reading, run_id=self._run_id, settings_hash=self._settings_hash)

@@ -189,6 +189,19 @@ def test_what_waits_has_a_bound_in_pages_bytes_and_rows(
     assert len(sink.urls()) == 22
 
 
+def test_lists_of_long_addresses_wait_for_no_many_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "MOST_BYTES", 1_000)
+    sink = Sink(tmp_path).take(samples.failure())
+    short = len(sink.take(LeftOut(entries=samples.entries("/a"), outcome=Outcome.BUDGET)).urls())
+    long = samples.entries("/" + "b" * 1_000)
+    one = len(sink.take(LeftOut(entries=long, outcome=Outcome.BUDGET)).urls())
+    again = sink.take(Sightings(entries=long)).part._batch.rows
+
+    assert (short, one, again) == (1, 3, 0)
+
+
 def test_a_page_its_chunks_and_its_row_appear_together(tmp_path: Path) -> None:
     sink = Sink(tmp_path).take(*(samples.reading(f"/{number}") for number in range(30)))
     urls = {url for url, row in sink.urls().items() if row["outcome"] == "ok"}
