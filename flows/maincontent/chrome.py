@@ -52,9 +52,7 @@ class Trimming:
         self._manner = manner
         self._dense = _holders(found.page.root, "pre", "code", "table")
         self._titled = _holders(found.page.root, "h1")
-        self._headed = _holders(found.page.root, *HEADINGS)
-        self._linked = _holders(found.page.root, "a", "button")
-        self._pictured = _holders(found.page.root, "img")
+        self._holders = elements.Holders()
         self._known: dict[tuple[HtmlElement, HtmlElement | None], frozenset[HtmlElement]] = {}
 
     def within(self, node: HtmlElement, title: HtmlElement | None = None) -> frozenset[HtmlElement]:
@@ -110,7 +108,7 @@ class Trimming:
         if said is names.CONTENTS:
             return tag in BLOCKS and self._density(element) > CONTENTS
         if said is names.SHARING:
-            return element in self._linked or element not in self._pictured
+            return self._leads_on(element) or not self._holders.holds(element, "img")
         if self._is_invitation(element):
             return True
         if said in (names.ALWAYS, names.USUALLY):
@@ -119,10 +117,13 @@ class Trimming:
 
     def _is_invitation(self, element: HtmlElement) -> bool:
         """Tell whether a part for what readers say holds only its heading and a link to say it."""
-        if element not in self._headed or element not in self._linked:
-            return False
         said = (names.spoken(element.get(name) or "") for name in ("class", "id"))
-        return self._found.words(element) <= INVITATION and names.TALK in said
+        if names.TALK not in said or self._found.words(element) > INVITATION:
+            return False
+        return self._holders.holds(element, *HEADINGS) and self._leads_on(element)
+
+    def _leads_on(self, element: HtmlElement) -> bool:
+        return element.tag == "a" or self._holders.holds(element, "a", "button")
 
     def is_excess(self, element: HtmlElement, span: Span, content: Span) -> bool:
         """Tell whether a block that trafilatura left out should be left out.
