@@ -138,10 +138,13 @@ class Gate:
             yield from self._shared(own)
             return
         reasons = list(map(self._reason, entries.declared.url, entries.declared.invalid))
-        for reason in dict.fromkeys(filter(None, reasons)):
-            whose = entries if reason[0] in NOT_OWN else own
-            refused = whose.where([said == reason for said in reasons])
-            yield LeftOut(entries=refused, outcome=reason[0], detail=reason[1])
+        places: dict[Reason, list[int]] = {}
+        for at, reason in enumerate(reasons):
+            if reason is not None:
+                places.setdefault(reason, []).append(at)
+        for (outcome, detail), chosen in places.items():
+            whose = entries if outcome in NOT_OWN else own
+            yield LeftOut(entries=whose.at(chosen), outcome=outcome, detail=detail)
         yield from self._shared(own.where([said is None for said in reasons]))
 
     def _shared(self, entries: Entries) -> Iterator[Entries | LeftOut]:

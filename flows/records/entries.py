@@ -139,6 +139,13 @@ class Entries:
             return self
         return replace(self, declared=self.declared.each(lambda c: tuple(compress(c, chosen))))
 
+    def at(self, places: Sequence[int]) -> Self:
+        """Return those at some places."""
+        if len(places) == len(self):
+            return self
+        chosen = self.declared.each(lambda c: tuple([c[place] for place in places]))
+        return replace(self, declared=chosen)
+
     @classmethod
     def joined(cls, parts: Sequence["Entries"]) -> "Entries":
         """Return lists of which all but the URLs is the same as one list."""

@@ -194,3 +194,19 @@ def test_a_list_is_decided_on_as_its_urls_are_one_by_one(urls: list[str]) -> Non
     ]
     found = [(one.url, some.outcome, some.detail) for some in told for one in some.entries]
     assert sorted(found) == sorted((one.entry.url, one.outcome, one.detail) for one in refused)
+
+
+def test_urls_of_a_list_leave_with_their_own_reason_in_their_order() -> None:
+    urls = [f"https://{n % 3}.test/{n}" for n in range(9)] + [f"{SITE}/private/", f"{SITE}/a.pdf"]
+    listed = Entries(
+        site=SITE,
+        attribution=Attribution(method=Method.ROBOTS, sitemap=f"{SITE}/s.xml"),
+        declared=Columns.of(map(Declared, urls)),
+    )
+    told = [some for some in gate().sort(listed) if isinstance(some, LeftOut)]
+
+    assert [(some.detail, [entry.url for entry in some.entries]) for some in told] == [
+        *((f"https://{n}.test", urls[n:9:3]) for n in range(3)),
+        ("robots.txt", [f"{SITE}/private/"]),
+        (".pdf", [f"{SITE}/a.pdf"]),
+    ]
