@@ -17,7 +17,7 @@ from flows.records import (
     Sighting,
     Sightings,
     SitemapRead,
-    merged,
+    alike,
 )
 from flows.schema import NOTES, TABLES
 from flows.urls import hash64
@@ -94,8 +94,8 @@ class Batch:
         """Return the rows of each table."""
         made = {name: schema.table(name, found) for name, found in self._waiting.items()}
         told = {"run_id": self._run_id, "settings_hash": self._settings_hash}
-        lists = [rows.left_out(some, **told) for some in merged(self._lists)]
-        again = [rows.sightings(some, run_id=self._run_id) for some in merged(self._again)]
+        lists = [rows.left_out(some, **told) for some in alike(self._lists)]
+        again = [rows.sightings(some, run_id=self._run_id) for some in alike(self._again)]
         for name, blocks in (("urls", lists), ("sightings", again)):
             made[name] = pa.concat_tables([made[name], *blocks])
         return made

@@ -71,11 +71,14 @@ def _detail(row: Failure | Reading) -> str | None:
     return "; ".join(filter(None, (said, before))) or None
 
 
-def left_out(some: LeftOut, *, run_id: str, settings_hash: str) -> pa.Table:
-    """Return the rows of `urls` of URLs of one list that leave together, as `url` makes them."""
-    first = Failure(entry=_first(some.entries), outcome=some.outcome, detail=some.detail)
-    shared = url(first, run_id=run_id, settings_hash=settings_hash)
-    return schema.block("urls", _columns(some.entries), shared)
+def left_out(alike: Sequence[LeftOut], *, run_id: str, settings_hash: str) -> pa.Table:
+    """Return the rows of `urls` of lists that leave with one outcome, as `url` makes them."""
+    entries = Entries.joined([some.entries for some in alike])
+    first = Failure(entry=_first(entries), outcome=alike[0].outcome, detail=alike[0].detail)
+    columns = _columns(entries)
+    if any(some.detail != first.detail for some in alike):
+        columns["detail"] = [some.detail for some in alike for _ in some.entries.declared.url]
+    return schema.block("urls", columns, url(first, run_id=run_id, settings_hash=settings_hash))
 
 
 def page(reading: Reading, *, run_id: str, settings_hash: str) -> Row:
@@ -183,10 +186,11 @@ def sighting(sighting: Sighting, *, run_id: str) -> Row:
     }
 
 
-def sightings(seen: Sightings, *, run_id: str) -> pa.Table:
+def sightings(alike: Sequence[Sightings], *, run_id: str) -> pa.Table:
     """Return the notes of URLs that one list named again, as `sighting` makes them."""
-    first = sighting(Sighting(entry=_first(seen.entries)), run_id=run_id)
-    return schema.block("sightings", _columns(seen.entries), first)
+    entries = Entries.joined([some.entries for some in alike])
+    first = sighting(Sighting(entry=_first(entries)), run_id=run_id)
+    return schema.block("sightings", _columns(entries), first)
 
 
 def links(row: Failure | Reading, *, run_id: str) -> Row:

@@ -18,7 +18,7 @@ from flows.records.entries import (
     Rules,
     Sighting,
     Sightings,
-    merged,
+    alike,
 )
 from flows.records.pages import Chunk, Document, Exchange, Failure, Offer, Page, Price, Reading
 from flows.records.reports import Alert, SiteEnd, SitemapRead
@@ -56,5 +56,5 @@ __all__ = [
     "Sightings",
     "SiteEnd",
     "SitemapRead",
-    "merged",
+    "alike",
 ]

@@ -208,20 +208,19 @@ class LeftOut:
 
     @property
     def shared(self) -> Hashable:
-        """All but the URLs."""
-        return self.entries.shared, self.outcome, self.detail
+        """All but the URLs and the detail: there may be as many of it."""
+        return self.entries.shared, self.outcome
 
 
 Listed = TypeVar("Listed", LeftOut, Sightings)
 
 
-def merged(lists: Iterable[Listed]) -> Iterator[Listed]:
-    """Yield as one what differs in nothing but its URLs, in the order of the first of each."""
+def alike(lists: Iterable[Listed]) -> Iterable[list[Listed]]:
+    """Return lists apart by what their URLs share, in the order of the first of each."""
     found: dict[Hashable, list[Listed]] = {}
     for some in lists:
         found.setdefault(some.shared, []).append(some)
-    for alike in found.values():
-        yield replace(alike[0], entries=Entries.joined([some.entries for some in alike]))
+    return found.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
