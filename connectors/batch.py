@@ -1,7 +1,6 @@
 """Rows of one shard that wait for their commit, and the tables that they make."""
 
 from collections.abc import Iterable
-from itertools import chain
 
 import pyarrow as pa
 
@@ -102,8 +101,7 @@ class Batch:
 
     def _count(self, entries: Entries) -> None:
         self.rows += len(entries)
-        alternates = chain.from_iterable(entries.declared.alternates)
-        self.text += sum(map(len, entries.declared.url)) + sum(len(one.url) for one in alternates)
+        self.text += entries.size
 
     def _store(self, reading: Reading) -> None:
         told = rows.page(reading, run_id=self._run_id, settings_hash=self._settings_hash)

@@ -2,7 +2,8 @@
 
 A part is handed out as the lists come, so that the first pages are asked for at once. The rest
 waits until they have been read and is then spread over them, to each its newest pages. What waits
-is bounded by the budget: what can no longer be chosen is given back at once.
+is bounded by the budget, and by the length of the addresses: what can no longer be chosen is given
+back at once.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -13,6 +14,9 @@ from flows.records import Attribution, Entries
 
 AT_ONCE = 10
 """One page in so many of the budget is handed out while the lists are read."""
+
+MOST_SIZE = 64 << 20
+"""Characters of addresses that wait; 75,000 usual ones have six million."""
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -27,6 +31,7 @@ class Shares:
         self._lists: dict[Attribution, list[Entries]] = {}
         self.waiting = 0
         """How many URLs wait."""
+        self._size = 0
 
     def at_once(self, entries: Entries) -> tuple[Entries, Entries]:
         """Return what may be fetched now, and what has to wait."""
@@ -40,11 +45,15 @@ class Shares:
         """Let URLs wait; return those, of all that wait, that cannot be chosen any more."""
         self._lists.setdefault(entries.attribution, []).append(entries)
         self.waiting += len(entries)
-        if self.waiting <= self._budget + self._budget // 2:
+        self._size += entries.size
+        most = self._budget
+        if self._size > MOST_SIZE:
+            most = min(most, self.waiting // 2)
+        elif self.waiting <= self._budget + self._budget // 2:
             return []
-        kept, rest = self._cut(self._budget)
+        kept, rest = self._cut(most)
         self._lists = {some.attribution: [some] for some in kept}
-        self.waiting = together(kept)
+        self.waiting, self._size = together(kept), sum(some.size for some in kept)
         return rest
 
     def deal(self, left: int) -> tuple[list[Entries], list[Entries]]:
@@ -53,7 +62,7 @@ class Shares:
         Nothing is left to be shared from then on.
         """
         dealt = self._cut(left)
-        self._lists, self.waiting = {}, 0
+        self._lists, self.waiting, self._size = {}, 0, 0
         self._budget, self._at_once = min(self._budget, 0), 0
         return dealt
 

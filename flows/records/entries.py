@@ -152,6 +152,12 @@ class Entries:
         return replace(parts[0], declared=Columns.joined(some.declared for some in parts))
 
     @property
+    def size(self) -> int:
+        """Characters of the addresses: hostile lists have many long ones."""
+        alternates = chain.from_iterable(self.declared.alternates)
+        return sum(map(len, self.declared.url)) + sum(len(one.url) for one in alternates)
+
+    @property
     def shared(self) -> Hashable:
         """All but the URLs."""
         return self.site, self.attribution, self.ai_signals, self.has_row

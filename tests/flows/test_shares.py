@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,3 +94,14 @@ def test_every_url_is_chosen_or_given_back_once(sizes: list[int], budget: int) -
 
     assert sorted(paths([*back, *chosen, *rest])) == sorted(paths(lists))
     assert together(chosen) == min(budget, together(lists))
+
+
+def test_addresses_that_are_very_long_do_not_all_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flows.shares.MOST_SIZE", 20 * len(f"{SITE}/0/0"))
+    shares = Shares(1_000)
+
+    given = [one for part in range(10) for one in shares.wait(a_list(f"{part}", 10))]
+
+    assert 0 < shares.waiting <= 20
+    assert shares.waiting + together(given) == 100
+    assert together(shares.deal(1_000)[0]) <= 20
