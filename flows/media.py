@@ -41,17 +41,17 @@ _SIGNATURES = (
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 _HTML_START = re.compile(
-    r"(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s)*+<(?:!doctype\s+html|(?:html|head|body|title|meta|link|script|"
+    r"(?>(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s)*)<(?:!doctype\s+html|(?:html|head|body|title|meta|link|script|"
     r"style|base|h[1-6]|div|p|a|b|br|ul|ol|table|font|iframe|article|main|section|header|nav|"
     r"span|center|noscript|frameset|template)[\s/>])",
     re.IGNORECASE | re.DOTALL,
 )
 _DOCUMENT = re.compile(
-    r"(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s)*+<(?:!doctype\s+html|html|head|body)[\s/>]",
+    r"(?>(?:<\?xml[^>]*+>|<!--(?>.*?-->)|\s)*)<(?:!doctype\s+html|html|head|body)[\s/>]",
     re.IGNORECASE | re.DOTALL,
 )
 _OTHER_XML = re.compile(
-    r"(?:<\?(?>.*?\?>)|<!--(?>.*?-->)|\s)*+<(?:\w{1,20}:)?(rss|feed|urlset|sitemapindex|svg|rdf|"
+    r"(?>(?:<\?(?>.*?\?>)|<!--(?>.*?-->)|\s)*)<(?:\w{1,20}:)?(rss|feed|urlset|sitemapindex|svg|rdf|"
     r"opensearchdescription|error|wsdl)[\s>:/]",
     re.IGNORECASE | re.DOTALL,
 )

@@ -34,7 +34,7 @@ SIGNS = "\\*_`"
 """Characters of which no title consists."""
 _BREAK = re.compile(r"\r\n|\n|\r")
 _HEADING_LINE = re.compile(r" {0,3}#{1,6}([ \t]|$)")
-_LINK = re.compile(r"\\.|!?\[((?:[^\[\]\\]++|\\.)*+)\]\((?:[^()]++|\([^()]*+\))*+\)")
+_LINK = re.compile(r"\\.|!?\[((?>(?:[^\[\]\\]++|\\.)*))\]\((?>(?:[^()]++|\([^()]*+\))*)\)")
 _CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 _MARKS = re.compile(r"\\([!-/:-@\[-`{-~])|\*+|~~|(?<![^\W_])_+|_+(?![^\W_])|</?(?:sup|sub|br)>")
 

@@ -17,12 +17,12 @@ _TAG = re.compile(
     rf"""<(?:
         !--(?:.*?--!?>|.*)
       | [!?/][^>]*+
-      | ([a-z][^\s/>]*+)((?:[\s/]++|[^\s/>][^\s/>=]*+(?:{_VALUE})?+)*+)(>|\Z)
+      | ([a-z][^\s/>]*+)((?>(?:[\s/]++|[^\s/>][^\s/>=]*+(?>(?:{_VALUE})?))*))(>|\Z)
     )""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 ).search
 _ATTRIBUTE = re.compile(
-    r"""([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(?!["'])([^\s>]++)|(?=>|\Z)))?+"""
+    r"""([^\s/>][^\s/>=]*+)(?>(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|(?!["'])([^\s>]++)|(?=>|\Z)))?)"""
 ).findall
 _RAW_END = {name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search for name in RAW}
 _REFERENCE = re.compile(

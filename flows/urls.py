@@ -34,14 +34,14 @@ _ESCAPED = r"%(?:[0189A-F][0-9A-F]|2[0-9ABCF]|3[A-F]|[46]0|5[B-E]|7[BCDF])"
 _LABEL = r"[a-z0-9_\-]{1,63}"
 
 _PLACE = (
-    rf"(?:/(?!\.)[{_LEGAL}]*+(?:{_ESCAPED}[{_LEGAL}]*+)*+)++"
-    rf"(?:\?(?:[{_LEGAL}/?]++|{_ESCAPED})*+)?+"
+    rf"(?>(?:/(?!\.)[{_LEGAL}]*+(?>(?:{_ESCAPED}[{_LEGAL}]*+)*))+)"
+    rf"(?>(?:\?(?>(?:[{_LEGAL}/?]++|{_ESCAPED})*))?)"
 )
 """A canonical path with its query."""
 
 _CANONICAL = re.compile(
-    rf"(https?://(?![^/:]{{{MAX_HOST + 1}}}){_LABEL}(?:\.{_LABEL})*+"
-    rf"(?::(?!(?:80|443)/)(?:[1-5][0-9]{{4}}|[1-9][0-9]{{0,3}}))?+){_PLACE}"
+    rf"(https?://(?![^/:]{{{MAX_HOST + 1}}}){_LABEL}(?>(?:\.{_LABEL})*)"
+    rf"(?>(?::(?!(?:80|443)/)(?:[1-5][0-9]{{4}}|[1-9][0-9]{{0,3}}))?)){_PLACE}"
 ).fullmatch
 """Recognizes what is canonical already; the first group is its origin."""
 
@@ -108,15 +108,17 @@ def are_canonical(texts: Sequence[str]) -> bool:
     first = _CANONICAL(texts[0]) if len(texts) >= MANY else None
     if first is not None:
         lines = "\n".join((*texts, ""))
-        if _lines_of(first[1])(lines) and lines.count("\n") == len(texts):
+        plain = "/." not in lines and lines.count("\n") == len(texts)
+        if plain and _lines_of(first[1])(lines):
             return True
     return all(map(_CANONICAL, texts))
 
 
 @lru_cache(maxsize=64)
 def _lines_of(origin: str) -> Callable[[str], re.Match[str] | None]:
-    """Return what recognizes lines of canonical URLs of one origin."""
-    return re.compile(rf"(?:{re.escape(origin)}{_PLACE}\n)*+").fullmatch
+    """Return what recognizes lines of canonical URLs of an origin, without dots after slashes."""
+    line = rf"{re.escape(origin)}/(?>(?:[{_LEGAL}/?]++|{_ESCAPED})*)\n"
+    return re.compile(rf"(?>(?:{line})*)").fullmatch
 
 
 def declared(text: str, base: str) -> str | None:

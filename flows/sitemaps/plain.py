@@ -107,10 +107,10 @@ def _expressions(own: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     own = re.escape(own)
     foreign = rf"(?!{own})[\w.\-:]+" if own else r"[\w.\-]+:[\w.\-]+"
     texts = "|".join(_text(own, name) for name in NAMES)
-    inner = rf"(?:<(?P<i>(?![\w.\-]+:link\b){foreign}){_rest('[^<]*+', 'i')}[^<]*+)*+"
+    inner = rf"(?>(?:<(?P<i>(?![\w.\-]+:link\b){foreign}){_rest('[^<]*+', 'i')}[^<]*+)*)"
     extension = rf"<(?P<o>{foreign}){_rest(f'[^<]*+{inner}', 'o')}\s*+"
     # Space in front would be searched again from each of its characters.
-    entry = re.compile(rf"(<{own}url>\s*+(?:{texts}|({extension}))*+</{own}url>\s*+)")
+    entry = re.compile(rf"(<{own}url>\s*+(?>(?:{texts}|({extension}))*)</{own}url>\s*+)")
     return entry.findall, entry.match
 
 
@@ -138,4 +138,4 @@ def alternates(text: str) -> list[tuple[str, str]] | None:
 
 def _rest(content: str, name: str) -> str:
     """Return what follows the name of an element, up to its end."""
-    return rf"(?:\s[^<>]*+)?+(?:(?<=/)>|(?<!/)>{content}</(?P={name})>)"
+    return rf"(?>(?:\s[^<>]*+)?)(?:(?<=/)>|(?<!/)>{content}</(?P={name})>)"
