@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 NAMES = ("loc", "lastmod", "changefreq", "priority")
 """The texts of an entry."""
 
-FEW, MANY = 1 << 9, 1 << 17
+FEW, MANY = 1 << 9, 1 << 18
 """Characters that are looked at together: the more, the longer all of it has been plain, and none
 where something else comes in between, lest they be looked at again and again."""
 

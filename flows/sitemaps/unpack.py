@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 
 from flows.sitemaps.faults import Faults
 
-PIECE = 1 << 17
+PIECE = 1 << 18
 """Bytes handed on at once, at most: what bounds memory, whatever a file unpacks to."""
 
 LAYERS = 2
@@ -14,7 +14,7 @@ LAYERS = 2
 MAGIC = b"\x1f\x8b\x08"
 """The first bytes of a member that is deflated (RFC 1952 §2.3)."""
 
-_STEP = 1 << 14
+_STEP = 1 << 15
 """Bytes that are inflated between two copies of the inflater."""
 
 
