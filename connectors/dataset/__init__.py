@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from connectors.dataset import completion, corpus, files
+from connectors.dataset import completion, corpus, files, locks
 from connectors.dataset.run import Run
 from connectors.dataset.tenancy import GUARD, Tenancy
 from flows import changes
@@ -83,7 +83,7 @@ class Dataset:
         """
         with self._usable():
             self.work.mkdir(parents=True, exist_ok=True)
-            with files.locked(self.work / GUARD):
+            with locks.locked(self.work / GUARD):
                 if reading:
                     self.note_reading(settings_hash, reading)
                 noted = {"settings_hash": settings_hash, "plan": plan}

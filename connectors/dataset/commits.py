@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.dataset import files
-from connectors.dataset.files import Lock
+from connectors.dataset.locks import Lock
 from connectors.dataset.spool import COLUMNS, Spool
 from flows.schema import NOTES, TABLES
 from flows.urls import hash64

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.dataset import files, merging
+from connectors.dataset import files, locks, merging
 from connectors.dataset.commits import Shard
 from connectors.dataset.history import History
 from connectors.dataset.merging import Buckets, Made, Source, Stored
@@ -48,7 +48,7 @@ def complete(run: Run, ends: Mapping[str, SiteEnd], sites: Iterable[str]) -> boo
 
     Harmless when it is done twice, or by two at once: the second finds it done.
     """
-    with run.guard, files.locked(run.work.parent / "finish.lock"):
+    with run.guard, locks.locked(run.work.parent / "finish.lock"):
         if run.is_complete:
             return False
         built = run.built

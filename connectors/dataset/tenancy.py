@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Final
 
-from connectors.dataset import files
-from connectors.dataset.files import Lock
+from connectors.dataset import locks
+from connectors.dataset.locks import Lock
 
 GUARD: Final = "lock"
 """Held while somebody comes or opens a run."""
@@ -26,7 +26,7 @@ class Tenancy:
     def enter(self, party: str, place: int) -> bool:
         """Become a tenant; False while others are who are not of our party, or have our place."""
         own = Lock(self._folder / f"tenant-{place}.lock")
-        with files.locked(self._folder / GUARD):
+        with locks.locked(self._folder / GUARD):
             if not own.take(wait=False):
                 return False
             if not self._share(party):

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from connectors import indexing, stores
-from connectors.dataset import files
+from connectors.dataset import locks
 from connectors.embedders import Embedder
 from connectors.indexing import Pages, reports
 from connectors.indexing.rounds import Rounds
@@ -46,7 +46,7 @@ class Outlet:
         self._settings = settings
         self._place = reports.place(out, settings)
         self._place.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = files.Lock(self._place.with_suffix(".lock"))
+        self._lock = locks.Lock(self._place.with_suffix(".lock"))
         if not self._lock.take(wait=False, shared=True):
             where = stores.shown(indexing.address(out, settings))
             raise ValueError(f"flows.index is writing to {where}")
@@ -141,7 +141,7 @@ class Outlet:
         """Be the only process that writes, where a store takes one at a time."""
         if self._index.store.capabilities.writers > 1:
             return nullcontext()
-        return files.locked(self._place.with_suffix(".writing"))
+        return locks.locked(self._place.with_suffix(".writing"))
 
     def _told(self) -> dict[str, Any]:
         rounds = self._rounds

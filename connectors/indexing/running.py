@@ -13,7 +13,7 @@ from bytewax.inputs import Source
 from bytewax.outputs import Sink
 
 from connectors import indexing, logs, running, stores
-from connectors.dataset import files
+from connectors.dataset import locks
 from connectors.indexing import Index, Pages, reports
 from connectors.indexing.ends import DifferenceSource, Embedding, StoreSink
 from connectors.indexing.rounds import Rounds
@@ -45,7 +45,7 @@ class Work:
         self._settings = settings
         self._place = reports.place(out, settings)
         self._place.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = files.Lock(self._place.with_suffix(".lock"))
+        self._lock = locks.Lock(self._place.with_suffix(".lock"))
         self.rounds = Rounds(index=index, every=settings.full)
         self._report: dict[str, Any] = {}
         self._claim()

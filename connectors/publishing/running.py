@@ -12,7 +12,7 @@ from bytewax.inputs import Source
 from bytewax.outputs import Sink
 
 from connectors import logs, running
-from connectors.dataset import contents, files
+from connectors.dataset import contents, locks
 from connectors.progress import Progress
 from connectors.publishing.ledger import Ledger
 from connectors.stopping import STOP, Stop
@@ -46,7 +46,7 @@ class Desk:
         self._settings = settings
         self._place = root / FOLDER / f"{settings.topic}.sqlite3"
         self._place.parent.mkdir(exist_ok=True)
-        self._lock = files.Lock(self._place.with_suffix(".lock"))
+        self._lock = locks.Lock(self._place.with_suffix(".lock"))
         self.work: Work | None = None
         self._claim()
         self._lock.release()  # whoever gets the partition takes it: another process, maybe

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from connectors import stores
-from connectors.dataset import files
+from connectors.dataset import locks
 from connectors.stores import Capabilities, Hit, StoreError, Vector
 from flows import filters, steps
 from flows.filters import OPERATORS, Filter, Value
@@ -54,7 +54,7 @@ class SqliteStore:
             self._file = self._apsw.Connection(str(path))
             self._file.set_busy_timeout(PATIENCE_MS)
             self._making = path.with_name(f"{path.name}.lock")
-            with files.locked(self._making):  # not patient: it fails when another process does it
+            with locks.locked(self._making):  # not patient: it fails when another process does it
                 self._file.execute("PRAGMA journal_mode = WAL").fetchall()
         except (OSError, self._apsw.Error) as error:
             raise ValueError(f"cannot use {url}: {error}") from error
@@ -64,7 +64,7 @@ class SqliteStore:
     def prepare(self, space: Space) -> None:
         """Make the table when it is missing; ValueError when it holds vectors of another space."""
         stores.fits(space, self.capabilities)
-        with files.locked(self._making):
+        with locks.locked(self._making):
             held = self.space()
             if held is None:
                 self._make(space)

@@ -194,7 +194,7 @@ def test_two_runs_do_not_write_to_one_store(
     place = reports.place(out, told).with_suffix(".lock")
     place.parent.mkdir(parents=True)
     held_by = (
-        "import sys, pathlib\nfrom connectors.dataset.files import Lock\n"
+        "import sys, pathlib\nfrom connectors.dataset.locks import Lock\n"
         "lock = Lock(pathlib.Path(sys.argv[1])); print(lock.take(wait=False), flush=True); input()"
     )
     with subprocess.Popen(
