@@ -15,7 +15,7 @@ _HARMLESS = re.compile(r"%(2[146789BC]|3[ABD]|40|5[BD])").sub
 
 
 MOST_SEARCHES = 32
-"""Texts that are looked for in many URLs at once; looking each URL up costs as much as some 50."""
+"""Texts that are looked for in many URLs at once; with more of them each URL is looked up."""
 
 
 class _Wildcard(NamedTuple):
